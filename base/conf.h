@@ -37,8 +37,14 @@ int64_t conf_int(const struct conf *c, const char *key);
 double conf_real(const struct conf *c, const char *key); /* also CONF_TIME, in seconds; also CONF_INT */
 bool conf_bool(const struct conf *c, const char *key);
 const char *conf_text(const struct conf *c, const char *key); /* text or choice; owned by c */
+/* Where the value was given: "configs/a.yaml:3:7", "--set" or "default"; owned by c. For messages. */
+const char *conf_place(const struct conf *c, const char *key);
 /* The whole configuration as YAML that conf_load reads back to the same values. */
 void conf_write(const struct conf *c, struct buf *out);
+/* Every option with its default, and type, range and help as comments: configs/full.yaml. */
+void conf_write_help(struct buf *out);
+/* "a whole number from 1 to 64": what the option takes. */
+void conf_describe(const struct conf_option *o, struct buf *out);
 /* First fixed option whose value differs; NULL when a may continue b's run. */
 const struct conf_option *conf_conflict(const struct conf *a, const struct conf *b);
 

@@ -1,0 +1,38 @@
+/* What the three files of the configuration share: conf.c reads YAML, conf-value.c holds and checks the
+ * values, conf-write.c writes YAML. Nobody else includes this. */
+#ifndef BASE_CONF_TABLE_H
+#define BASE_CONF_TABLE_H
+
+#include "base/conf.h"
+
+#define CONF_MAX_FILE 65536
+#define CONF_MAX_TEXT 4096 /* bytes of one text: all of them, escaped, fit into one file */
+#define CONF_MAX_KEY 128
+
+#define OPT(...) +1
+enum {
+    CONF_OPTIONS = 0
+#include "base/options.def"
+};
+#undef OPT
+
+struct conf_value {
+    int64_t whole; /* CONF_INT, CONF_BOOL */
+    double real;   /* CONF_INT, CONF_REAL, CONF_TIME */
+    char *text;    /* CONF_TEXT, CONF_CHOICE; owned */
+    char *place;   /* "a.yaml:3:7"; NULL: the default; owned */
+};
+
+struct conf {
+    struct conf_value value[CONF_OPTIONS];
+};
+
+int conf_find(const char *key); /* its row, or -1 */
+/* Sentence for a key that the table lacks, with the nearest one that it has. Returns -1. */
+int conf_unknown(const char *key, struct err *e);
+/* Reads `text` as option i's type. `quoted`: it was written in quotes, so it is no number. On failure
+ * the old value stays. `place` is copied; NULL: the default. */
+int conf_assign(struct conf *c, int i, const char *text, bool quoted, const char *place,
+                struct err *e);
+
+#endif
