@@ -1,0 +1,71 @@
+/* agon help: the overview in the groups of cmd.def, or one command with its flags. */
+#include <string.h>
+
+#include "cli/cmd-list.h"
+
+/* cmd.def once more, in order: a title or a command's place in cmd_at(). */
+static const struct row {
+    const char *title; /* NULL: a command */
+} rows[] = {
+#define CMD_GROUP(title) {title},
+#define CMD(name) {NULL},
+#include "cli/cmd.def"
+#undef CMD
+#undef CMD_GROUP
+};
+
+static void
+print_overview(FILE *out) {
+    const char *title = NULL;
+    int next = 0;
+    fputs("Agon trains policies by self-play on two-player text games, and keeps every match.\n\n"
+          "usage: agon COMMAND [arguments] [flags]\n",
+          out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].title) {
+            title = rows[i].title;
+            continue;
+        }
+        if (title)
+            fprintf(out, "\n%s\n", title);
+        title = NULL;
+        const struct cmd *c = cmd_at(next++);
+        fprintf(out, "  %-10s %s\n", c->name, c->help);
+    }
+    fputs("\n`agon help COMMAND` explains one command, `agon options` the configuration.\n", out);
+}
+
+void
+cmd_print_help(const struct cmd *c, FILE *out) {
+    if (!c) {
+        print_overview(out);
+        return;
+    }
+    bool flags = c->flags && c->flags->name;
+    fprintf(out, "usage: agon %s%s%s%s\n\n%s\n", c->name, *c->args ? " " : "", c->args,
+            flags ? " [flags]" : "", c->help);
+    if (flags)
+        fputs("\nflags:\n", out);
+    for (const struct cmd_flag *f = c->flags; f && f->name; f++) {
+        int width =
+            fprintf(out, "  --%s%s%s", f->name, f->value ? " " : "", f->value ? f->value : "");
+        fprintf(out, "%*s%s\n", width < 22 ? 24 - width : 2, "", f->help);
+    }
+}
+
+static int
+run_help(const struct cmd_args *a, struct err *e) {
+    const struct cmd *c = a->words ? cmd_find(a->word[0]) : NULL;
+    if (a->words && !c)
+        return cmd_unknown(a->word[0], e);
+    cmd_print_help(c, stdout);
+    return 0;
+}
+
+const struct cmd cmd_help = {
+    .name = "help",
+    .args = "[COMMAND]",
+    .help = "Explain Agon, or one command.",
+    .most = 1,
+    .run = run_help,
+};

@@ -1,0 +1,78 @@
+/* agon: finds the command, reads its arguments, runs it, and turns an error into one sentence and an exit
+ * status: 1 when a command failed, 2 when the command line was wrong. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cmd-list.h"
+#include "policy/mat.h"
+
+#define AGON_VERSION "0.1.0"
+
+static int
+usage_error(const char *name, const struct err *e) {
+    fprintf(stderr, "agon%s%s: %s\n", *name ? " " : "", name, e->text);
+    return 2;
+}
+
+/* Prints the error, if any. Output that did not reach its file is a failure too, and one to speak of
+ * unless its reader had enough. */
+static int
+finish(const char *name, int status, const struct err *e) {
+    bool lost = fflush(stdout) || ferror(stdout);
+    int why = lost ? errno : 0;
+    if (status < 0)
+        fprintf(stderr, "agon %s: %s\n", name, e->text);
+    else if (lost && why != EPIPE)
+        fprintf(stderr, "agon %s: cannot write the output: %s\n", name, strerror(why));
+    return status < 0 || (lost && !status) ? 1 : status;
+}
+
+static bool
+asks_help(char **argv) {
+    for (; *argv && strcmp(*argv, "--"); argv++)
+        if (!strcmp(*argv, "--help") || !strcmp(*argv, "-h"))
+            return true;
+    return false;
+}
+
+static int
+run(const struct cmd *c, char **argv) {
+    struct cmd_args a = {.argv = argv};
+    struct err e = {""};
+    if (asks_help(argv + 2)) {
+        cmd_print_help(c, stdout);
+        return finish(c->name, 0, &e);
+    }
+    if (cmd_read(c, argv + 2, &a, &e) < 0)
+        return usage_error(c->name, &e);
+    if (c->needs_mat)
+        mat_choose_kernel(argv);
+    return finish(c->name, c->run(&a, &e), &e);
+}
+
+int
+main(int argc, char **argv) {
+    struct err e = {""};
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        cmd_print_help(NULL, stderr);
+        return 2;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("agon " AGON_VERSION);
+        return finish("--version", 0, &e);
+    }
+    bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+    const struct cmd *c = cmd_find(help ? "help" : argv[1]);
+    if (!c) {
+        cmd_unknown(argv[1], &e);
+        return usage_error("", &e);
+    }
+    if (help) {
+        cmd_print_help(NULL, stdout);
+        return finish("help", 0, &e);
+    }
+    return run(c, argv);
+}
