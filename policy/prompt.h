@@ -1,6 +1,7 @@
 /* From a seat's situation to tokens. A template is text with places: {rules} {view} {history} {news}
  * {legal} {seat}. Each place becomes one typed piece (its control token, then its bytes); literal text
- * becomes a TEXT piece. A prompt starts with BOS and ends with REPLY.
+ * becomes a TEXT piece. A prompt starts with BOS and ends with REPLY. {history} is a NEWS piece, {seat} a
+ * TEXT piece; an empty part leaves its control token. {{ and }} stand for braces that are text.
  *
  * observation mode:  every turn shows the whole template, and the context starts anew.
  * conversation mode: the first turn shows the template; a later turn appends the follow-up template
