@@ -1,0 +1,248 @@
+/* The loss of a step, with T the sampled tokens and N = batch_divisor():
+ *
+ *   1/N * sum_T [ term(token) - entropy * H(pi(. | context)) + magnet_kl * KL(pi(. | context) || magnet) ]
+ *
+ * The last two are over the contexts in which tokens were sampled, once for each time, and are
+ * differentiated with the visits held fixed. The warm-up has the first term only. */
+#include "learner/batch.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learner/sequence.h"
+#include "policy/score.h"
+
+struct batch_work {
+    struct score *score; /* of the head in use; made when first needed */
+    bool score_is_warmup;
+    struct visits visits; /* the chunk's sampled tokens */
+    float *weight;        /* [3][cap]: of log-probabilities, entropies, divergences */
+    size_t cap;
+};
+
+struct batch *
+batch_new(const struct plan *p, size_t params) {
+    struct batch *b = mem_zero(1, sizeof *b);
+    b->plan = p;
+    b->count = params;
+    b->grad = mem_aligned(params * sizeof(float));
+    b->work = mem_zero(1, sizeof *b->work);
+    return b;
+}
+
+void
+batch_free(struct batch *b) {
+    if (!b)
+        return;
+    score_free(b->work->score);
+    visits_free(&b->work->visits);
+    free(b->work->weight);
+    free(b->work);
+    baselines_free(&b->baselines);
+    free(b->sample);
+    free(b->grad);
+    free(b);
+}
+
+/* The warm-up imitates a player that knows no nucleus: tokens outside it would have probability 0. */
+static void
+choose_score(struct batch *b) {
+    struct batch_work *w = b->work;
+    if (w->score && w->score_is_warmup == b->warmup) {
+        score_clear(w->score);
+        return;
+    }
+    score_free(w->score);
+    struct gen_head head = b->plan->head;
+    if (b->warmup)
+        head.top_p = 1;
+    w->score = score_new(&b->plan->model, head, b->plan->threads);
+    w->score_is_warmup = b->warmup;
+}
+
+void
+batch_begin(struct batch *b, int64_t step, int64_t policy, const struct baselines *baselines) {
+    b->warmup = plan_is_warmup(b->plan, step);
+    b->objective = b->warmup ? &objective_imitate : b->plan->objective;
+    b->policy = policy;
+    baselines_copy(&b->baselines, baselines);
+    b->nsample = 0;
+    memset(b->grad, 0, b->count * sizeof(float));
+    b->leased = b->matches = b->invalid = b->tokens = b->turns = b->game = 0;
+    b->nodes = 0;
+    b->loss = b->entropy = b->kl = b->drift = 0;
+    for (int seat = 0; seat < 2; seat++) {
+        b->ret[seat] = b->advantage[seat] = 0;
+        b->seats[seat] = 0;
+    }
+    choose_score(b);
+    visits_clear(&b->work->visits);
+}
+
+/* ---- matches ---- */
+
+static void
+add_sample(struct batch *b, const struct store_sample *s) {
+    if (b->nsample == b->sample_cap) {
+        b->sample_cap = b->sample_cap ? 2 * b->sample_cap : 256;
+        b->sample = mem_grow(b->sample, b->sample_cap, sizeof *b->sample);
+    }
+    b->sample[b->nsample++] = *s;
+    b->ret[s->seat] += s->ret;
+    b->advantage[s->seat] += s->advantage;
+    b->seats[s->seat]++;
+}
+
+static int
+check_kind(const struct batch *b, const struct store_match *m, struct err *e) {
+    enum match_kind want = b->warmup ? MATCH_WARMUP : MATCH_TRAIN;
+    if (m->kind == want)
+        return 0;
+    return err_set(e,
+                   "match %" PRId64 ": is a %s match, but the step it was leased for needs %s "
+                   "matches (learner.warmup is %" PRId64 ")",
+                   m->id, match_kind_name(m->kind), match_kind_name(want), b->plan->warmup);
+}
+
+int
+batch_match(struct batch *b, const struct store_match *m, struct err *e) {
+    if (m->kind != MATCH_TRAIN && m->kind != MATCH_WARMUP)
+        return 0;
+    if (check_kind(b, m, e) < 0)
+        return -1;
+    b->leased++;
+    if (m->reason == END_ABORTED)
+        return 0;
+    b->matches++;
+    b->invalid += m->reason == END_INVALID;
+    b->game = m->game;
+    bool taken[2];
+    double before[2] = {0, 0}, advantage[2] = {0, 0};
+    for (int seat = 0; seat < 2; seat++)
+        taken[seat] = b->warmup || m->policy[seat] == b->policy;
+    if (!b->warmup)
+        baselines_match(&b->baselines, m->game, m->payoff, taken, before, advantage);
+    for (int seat = 0; seat < 2; seat++) {
+        if (!taken[seat])
+            continue;
+        add_sample(b, &(struct store_sample){.match = m->id,
+                                             .seat = seat,
+                                             .ret = m->payoff[seat],
+                                             .baseline = before[seat],
+                                             .advantage = advantage[seat]});
+        struct sequence_rule rule = {
+            .config = &b->plan->model, .conversation = b->plan->conversation, .imitate = b->warmup};
+        int turns =
+            sequence_add(b->work->score, &rule, m, seat, advantage[seat], &b->work->visits, e);
+        if (turns < 0)
+            return -1;
+        b->turns += turns;
+    }
+    return 0;
+}
+
+/* ---- the gradient of a chunk ---- */
+
+static void
+make_weights(struct batch_work *w, size_t nodes) {
+    if (nodes > w->cap) {
+        w->weight = mem_grow(w->weight, 3 * nodes, sizeof *w->weight);
+        w->cap = nodes;
+    }
+    memset(w->weight, 0, 3 * w->cap * sizeof *w->weight);
+}
+
+/* Sums the terms over the chunk's tokens, and at each node the weights. */
+static void
+add_terms(struct batch *b, bool magnet) {
+    struct batch_work *w = b->work;
+    const float *logp = score_logp(w->score), *entropy = score_entropy(w->score);
+    const float *kl = magnet ? score_kl(w->score) : NULL;
+    float *w_logp = w->weight, *w_entropy = w_logp + w->cap, *w_kl = w_entropy + w->cap;
+    const float entropy_weight = b->warmup ? 0 : (float)-b->plan->entropy;
+    for (size_t i = 0; i < w->visits.n; i++) {
+        const struct visit *v = &w->visits.at[i];
+        struct objective_token token = {.logp = (double)logp[v->node],
+                                        .behaviour = (double)v->behaviour,
+                                        .advantage = v->advantage};
+        struct objective_term term = b->objective->term(&token);
+        b->loss += term.loss;
+        b->drift += token.behaviour - token.logp;
+        b->entropy += (double)entropy[v->parent];
+        w_logp[v->node] += (float)term.weight;
+        w_entropy[v->parent] += entropy_weight;
+        if (magnet) {
+            b->kl += (double)kl[v->parent];
+            w_kl[v->parent] += (float)b->plan->magnet_kl;
+        }
+    }
+}
+
+void
+batch_chunk(struct batch *b, const struct model *m, const struct model *magnet) {
+    struct batch_work *w = b->work;
+    size_t nodes = score_nodes(w->score);
+    if (w->visits.n) {
+        bool with_magnet = !b->warmup && b->plan->magnet_kl > 0;
+        bool with_entropy = !b->warmup && b->plan->entropy > 0;
+        score_forward(w->score, m);
+        if (with_magnet)
+            score_reference(w->score, magnet);
+        make_weights(w, nodes);
+        add_terms(b, with_magnet);
+        score_backward(w->score, m, w->weight, with_entropy ? w->weight + w->cap : NULL,
+                       with_magnet ? w->weight + 2 * w->cap : NULL, b->grad);
+    }
+    b->nodes += nodes;
+    b->tokens += (int64_t)w->visits.n;
+    score_clear(w->score);
+    visits_clear(&w->visits);
+}
+
+/* ---- what it came to ---- */
+
+double
+batch_divisor(const struct batch *b) {
+    if (!b->objective->per_token)
+        return b->plan->normalizer;
+    return b->tokens ? (double)b->tokens : 1;
+}
+
+double
+batch_loss(const struct batch *b) {
+    double sum = b->loss;
+    if (!b->warmup)
+        sum += b->plan->magnet_kl * b->kl - b->plan->entropy * b->entropy;
+    return sum / batch_divisor(b);
+}
+
+static double
+ratio(double sum, int64_t n) {
+    return n ? sum / (double)n : (double)NAN;
+}
+
+void
+batch_metrics(const struct batch *b, struct metrics *out) {
+    for (int seat = 0; seat < 2; seat++) {
+        out->at[METRIC_REWARD_0 + seat] = ratio(b->ret[seat], b->seats[seat]);
+        if (b->warmup)
+            continue;
+        out->at[METRIC_ADVANTAGE_0 + seat] = ratio(b->advantage[seat], b->seats[seat]);
+        out->at[METRIC_BASELINE_0 + seat] = baselines_value(&b->baselines, b->game, seat);
+    }
+    out->at[METRIC_LOSS] = batch_loss(b);
+    out->at[METRIC_ENTROPY] = ratio(b->entropy, b->tokens);
+    if (!b->warmup) {
+        out->at[METRIC_KL_SAMPLER] = ratio(b->drift, b->tokens);
+        if (b->plan->magnet_kl > 0)
+            out->at[METRIC_KL_MAGNET] = ratio(b->kl, b->tokens);
+    }
+    out->at[METRIC_REPLY_TOKENS] = ratio((double)b->tokens, b->turns);
+    out->at[METRIC_INVALID] = ratio((double)b->invalid, b->matches);
+    out->at[METRIC_MATCHES] = (double)b->matches;
+    out->at[METRIC_TOKENS] = (double)b->tokens;
+    out->at[METRIC_NODES] = (double)b->nodes;
+}

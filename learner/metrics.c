@@ -1,0 +1,40 @@
+#include "learner/metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *
+metric_name(enum metric m) {
+#define METRIC_NAME(id, name) [METRIC_##id] = name,
+    static const char *const names[METRIC_COUNT] = {METRICS(METRIC_NAME)};
+#undef METRIC_NAME
+    return names[m];
+}
+
+void
+metrics_clear(struct metrics *m) {
+    for (int i = 0; i < METRIC_COUNT; i++)
+        m->at[i] = NAN;
+}
+
+void
+metrics_put_number(struct buf *out, double v) {
+    if (!isfinite(v)) {
+        buf_put(out, "null");
+        return;
+    }
+    char text[40];
+    int n = v == rint(v) && fabs(v) < 1e15 ? snprintf(text, sizeof text, "%.0f", v)
+                                           : snprintf(text, sizeof text, "%.17g", v);
+    buf_add(out, text, (size_t)n);
+}
+
+void
+metrics_put(struct buf *out, const struct metrics *m) {
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        buf_put(out, i ? ",\"" : "\"");
+        buf_put(out, metric_name((enum metric)i));
+        buf_put(out, "\":");
+        metrics_put_number(out, m->at[i]);
+    }
+}
