@@ -150,11 +150,6 @@ pass_chance(struct verify *v) {
 
 /* ---- one turn ---- */
 
-static bool
-is_thinned(const struct store_turn *t) {
-    return t->nprompt == 0 && t->ntokens == 0;
-}
-
 static void
 check_prompt(struct verify *v, const struct store_turn *t) {
     int seat = t->seat;
@@ -267,12 +262,12 @@ check_turn(struct verify *v, const struct store_turn *t) {
     if (t->policy != v->m->policy[mover])
         problem(v, "policy", "it is %lld, but the seat belongs to %lld", (long long)t->policy,
                 (long long)v->m->policy[mover]);
-    if (is_thinned(t)) {
-        v->count.thinned++;
-    } else {
+    if (t->nprompt)
         check_prompt(v, t);
+    if (t->ntokens && t->tokens)
         check_tokens(v, t);
-    }
+    else if (t->verdict != VERDICT_TIME)
+        v->count.thinned++;
     v->news[mover] = v->history[mover].len;
     bool played = check_answer(v, t);
     v->turns[mover]++;

@@ -19,7 +19,7 @@ struct verify_problem { /* valid during the call */
 struct verify_count {
     uint64_t matches, turns;
     uint64_t
-        thinned; /* turns whose token payload was thinned out: prompt and tokens not compared */
+        thinned; /* turns whose tokens were thinned out: their spelling is not compared */
     uint64_t problems;
 };
 

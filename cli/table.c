@@ -10,29 +10,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-
-/* Length of the valid UTF-8 sequence at s, its character in *c; 0 where there is none. */
-static size_t
-utf8_at(const unsigned char *s, size_t n, uint32_t *c) {
-    size_t len = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (len == 1) {
-        *c = s[0];
-        return 1;
-    }
-    if (len > n || (len == 4 && (s[0] & 0xf8) != 0xf0))
-        return 0;
-    uint32_t v = s[0] & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        v = v << 6 | (s[i] & 0x3fu);
-    }
-    if (v < least[len] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
-        return 0;
-    *c = v;
-    return len;
-}
+#include "base/utf8.h"
 
 /* Characters that steer a terminal, reorder text or are not seen. */
 static bool
@@ -48,7 +26,7 @@ escape(struct buf *out, const char *s, size_t n, bool lines, bool quoted) {
     const unsigned char *p = (const unsigned char *)s;
     for (size_t i = 0; i < n;) {
         uint32_t c = 0;
-        size_t len = utf8_at(p + i, n - i, &c);
+        size_t len = utf8_char(p + i, n - i, &c);
         if (lines && p[i] == '\n') {
             buf_add(out, "\n", 1);
             i++;

@@ -1,0 +1,485 @@
+/* agon eval: how good is a policy? Exact values where the game can be solved, matches otherwise and
+ * against named players. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/eval.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "policy/player.h"
+
+enum { MAX_OPPONENTS = 32 };
+
+struct job {
+    struct run run;
+    struct setup setup;
+    bool ready;         /* setup is loaded */
+    const char *policy; /* as asked for */
+    char label[48];     /* for people */
+    int64_t step;
+    struct store_policy *member; /* [members]; the mixture has several; owned */
+    int members;
+    struct eval_side side; /* the measured, for matches */
+    const char *opponent[MAX_OPPONENTS];
+    int opponents;
+    char *listed; /* text that opponent[] points into; owned */
+    int matches;
+
+    struct solve *solve;        /* NULL: not exact */
+    double *strategy, *against; /* [solve_width] */
+    struct solve_report report;
+    double rest, decisions;
+    char why[512]; /* why not exact; "" when it is */
+    json_t *json;
+};
+
+static int
+open_job(struct job *j, const struct cmd_args *a, struct err *e) {
+    long long n = 0;
+    if (run_open_any(&j->run, cmd_flag(a, "run"), e) < 0)
+        return -1;
+    const char *game = cmd_flag(a, "game"), *seed = cmd_flag(a, "seed");
+    char set[512];
+    if (game && snprintf(set, sizeof set, "game=%s", game) < (int)sizeof set &&
+        conf_set(j->run.conf, set, e) < 0)
+        return -1;
+    if (seed && snprintf(set, sizeof set, "seed=%s", seed) < (int)sizeof set &&
+        conf_set(j->run.conf, set, e) < 0)
+        return -1;
+    if (setup_load(&j->setup, j->run.conf, e) < 0)
+        return -1;
+    j->ready = true;
+    if (run_number("--matches", cmd_flag(a, "matches"), 2, 10000000,
+                   conf_int(j->run.conf, "eval.matches"), &n, e) < 0)
+        return -1;
+    j->matches = (int)(n + (n & 1));
+    j->policy = cmd_flag(a, "policy") ? cmd_flag(a, "policy") : a->words ? a->word[0] : "latest";
+    return 0;
+}
+
+/* ---- who is measured ---- */
+
+static int
+find_mixture(struct job *j, struct err *e) {
+    if (!j->run.store)
+        return err_set(
+            e, "a mixture is made of a run's snapshots, and there is no run here: start one "
+               "with `agon train configs/kuhn.yaml`");
+    struct store_policy *all;
+    int have = run_snapshots(&j->run, &all, e);
+    if (have <= 0) {
+        if (have == 0)
+            err_set(e, "%s: this run has no snapshot yet", j->run.dir);
+        return -1;
+    }
+    int want = (int)conf_int(j->run.conf, "eval.mixture");
+    int *place = mem_zero((size_t)have, sizeof *place);
+    j->members = run_spread(have, want, place);
+    j->member = mem_zero((size_t)j->members, sizeof *j->member);
+    for (int i = 0; i < j->members; i++)
+        j->member[i] = all[place[i]];
+    j->step = all[have - 1].step;
+    snprintf(j->label, sizeof j->label, "mixture of %d", j->members);
+    free(place);
+    free(all);
+    return 0;
+}
+
+static int
+find_policy(struct job *j, struct err *e) {
+    if (!strcmp(j->policy, "mixture"))
+        return find_mixture(j, e);
+    struct store_policy p;
+    if (run_policy(&j->run, j->policy, &p, e) < 0)
+        return -1;
+    run_policy_label(&p, j->label);
+    j->step = p.step;
+    if (!strcmp(p.kind, "snapshot")) {
+        j->member = mem_copy(&p, sizeof p);
+        j->members = 1;
+    }
+    return 0;
+}
+
+/* ---- exact ---- */
+
+static void
+start_exact(struct job *j) {
+    const char *why;
+    struct err e;
+    if (!eval_is_exact(&j->setup, &why)) {
+        snprintf(j->why, sizeof j->why, "%s", why);
+        return;
+    }
+    size_t most = (size_t)conf_int(j->run.conf, "eval.max_nodes");
+    j->solve = solve_new(j->setup.game, &j->setup.args, most, &e);
+    if (!j->solve)
+        snprintf(j->why, sizeof j->why, "%.500s", e.text);
+}
+
+static int
+model_strategies(struct job *j, double *out, struct err *e) {
+    size_t width = solve_width(j->solve);
+    double **each = mem_zero((size_t)j->members, sizeof *each);
+    double *weight = mem_zero((size_t)j->members, sizeof *weight);
+    int status = 0;
+    for (int i = 0; i < j->members && !status; i++) {
+        struct model *m = run_model(&j->run, &j->member[i], e);
+        double rest;
+        if (!m) {
+            status = -1;
+            break;
+        }
+        each[i] = mem_zero(width, sizeof **each);
+        weight[i] = 1.0 / j->members;
+        eval_model(&j->setup, j->solve, m, each[i], &rest);
+        j->rest = rest > j->rest ? rest : j->rest;
+        model_free(m);
+    }
+    if (!status && j->members == 1)
+        memcpy(out, each[0], width * sizeof *out);
+    else if (!status)
+        solve_mixture(j->solve, (const double *const *)each, weight, (size_t)j->members, out);
+    for (int i = 0; i < j->members; i++)
+        free(each[i]);
+    free(each);
+    free(weight);
+    return status;
+}
+
+static int
+measure_exact(struct job *j, struct err *e) {
+    j->strategy = mem_zero(solve_width(j->solve), sizeof *j->strategy);
+    j->against = mem_zero(solve_width(j->solve), sizeof *j->against);
+    int status = j->members ? model_strategies(j, j->strategy, e)
+                            : eval_scripted(&j->setup, j->solve, j->policy, j->strategy, e);
+    if (status < 0)
+        return -1;
+    solve_evaluate(j->solve, j->strategy, &j->report);
+    j->decisions = eval_decisions(&j->setup, j->solve, j->strategy);
+    return 0;
+}
+
+static double
+invalid_per_decision(const struct job *j) {
+    double sum = j->report.forfeit[0] + j->report.forfeit[1];
+    return j->decisions > 0 ? sum / j->decisions : j->decisions;
+}
+
+/* ---- matches ---- */
+
+static void
+list_opponents(struct job *j, const struct cmd_args *a) {
+    const char *name;
+    for (int i = 0; i < MAX_OPPONENTS && (name = cmd_flag_nth(a, "against", i)); i++)
+        j->opponent[j->opponents++] = name;
+    bool open = (j->setup.game->flags & GAME_PERFECT_INFO) != 0;
+    if (j->opponents || (j->solve && !open))
+        return;
+    char *save = NULL;
+    j->listed = mem_text(conf_text(j->run.conf, "eval.opponents"));
+    for (char *s = strtok_r(j->listed, " ", &save); s && j->opponents < MAX_OPPONENTS;
+         s = strtok_r(NULL, " ", &save))
+        j->opponent[j->opponents++] = s;
+}
+
+static int
+load_side(struct job *j, const struct store_policy *member, int members, const char *name,
+          struct eval_side *side, struct err *e) {
+    *side = (struct eval_side){.models = members};
+    snprintf(side->name, sizeof side->name, "%s", name);
+    side->model = mem_zero((size_t)members + 1, sizeof(struct model *));
+    for (int i = 0; i < members; i++) {
+        side->model[i] = run_model(&j->run, &member[i], e);
+        if (!side->model[i]) {
+            eval_side_free(side);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static json_t *
+pair(double a, double b) {
+    return json_pack("[f,f]", a, b);
+}
+
+static json_t *
+tally_json(const struct eval_tally *t) {
+    const int k[3] = {t->win, t->draw, t->loss};
+    static const char *const names[3] = {"win", "draw", "loss"};
+    json_t *o = json_pack("{s:i}", "matches", t->matches), *interval = json_object();
+    double n = t->matches > 0 ? t->matches : 1;
+    for (int i = 0; i < 3; i++) {
+        double low, high;
+        eval_interval(k[i], t->matches, &low, &high);
+        json_object_set_new(o, names[i], json_real(k[i] / n));
+        json_object_set_new(interval, names[i], pair(low, high));
+    }
+    json_object_set_new(o, "interval", interval);
+    json_object_set_new(o, "payoff", json_real(t->payoff / n));
+    json_object_set_new(o, "invalid", json_real(t->invalid / n));
+    json_object_set_new(o, "invalid_other", json_real(t->invalid_other / n));
+    return o;
+}
+
+static struct eval_tally
+both(const struct eval_tally t[2]) {
+    return (struct eval_tally){
+        .matches = t[0].matches + t[1].matches,
+        .win = t[0].win + t[1].win,
+        .draw = t[0].draw + t[1].draw,
+        .loss = t[0].loss + t[1].loss,
+        .invalid = t[0].invalid + t[1].invalid,
+        .invalid_other = t[0].invalid_other + t[1].invalid_other,
+        .payoff = t[0].payoff + t[1].payoff,
+        .squares = t[0].squares + t[1].squares,
+    };
+}
+
+/* The exact value of each seat against a scripted opponent, in natural units. */
+static int
+exact_against(struct job *j, const char *name, double value[2], struct err *e) {
+    double *other = mem_zero(solve_width(j->solve), sizeof *other);
+    if (eval_scripted(&j->setup, j->solve, name, other, e) < 0) {
+        free(other);
+        return -1;
+    }
+    for (int seat = 0; seat < 2; seat++) {
+        memcpy(j->against, other, solve_width(j->solve) * sizeof *other);
+        for (size_t i = 0; i < solve_sets(j->solve); i++) {
+            const struct solve_info *info = solve_info(j->solve, i);
+            if (info->seat == seat)
+                memcpy(j->against + info->at, j->strategy + info->at,
+                       ((size_t)info->actions + 1) * sizeof *other);
+        }
+        struct solve_report r;
+        solve_evaluate(j->solve, j->against, &r);
+        value[seat] = seat ? -r.value : r.value;
+    }
+    free(other);
+    return 0;
+}
+
+static int
+measure_against(struct job *j, const char *name, json_t *list, struct err *e) {
+    struct store_policy p;
+    if (run_policy(&j->run, name, &p, e) < 0)
+        return -1;
+    bool snapshot = !strcmp(p.kind, "snapshot");
+    struct eval_side mine = {0}, other = {0};
+    struct eval_tally tally[2];
+    int status = load_side(j, j->member, j->members, j->policy, &mine, e);
+    if (!status)
+        status = load_side(j, &p, snapshot, name, &other, e);
+    if (!status)
+        status = eval_matches(&j->setup, &mine, &other, j->matches, tally, e);
+    eval_side_free(&mine);
+    eval_side_free(&other);
+    if (status < 0)
+        return err_prefix(e, "against %s", name);
+    struct eval_tally sum = both(tally);
+    json_t *o = tally_json(&sum);
+    json_object_set_new(o, "name", json_string(name));
+    json_object_set_new(o, "seats",
+                        json_pack("[o,o]", tally_json(&tally[0]), tally_json(&tally[1])));
+    double value[2];
+    if (j->solve && !snapshot && !exact_against(j, name, value, NULL))
+        json_object_set_new(o, "value", pair(value[0], value[1]));
+    json_array_append_new(list, o);
+    return 0;
+}
+
+static int
+measure_matches(struct job *j, json_t *list, struct err *e) {
+    for (int i = 0; i < j->opponents; i++)
+        if (measure_against(j, j->opponent[i], list, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- showing ---- */
+
+static json_t *
+number(double v) {
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *
+result_json(struct job *j, json_t *against, double seconds) {
+    json_t *o = json_pack("{s:s,s:s,s:I,s:s}", "game", j->setup.spec, "policy",
+                          j->members == 1 ? j->member[0].name : j->policy, "step",
+                          (json_int_t)j->step, "kind", j->solve ? "exact" : "matches");
+    if (j->solve) {
+        const struct solve_report *r = &j->report;
+        json_object_set_new(o, "value", pair(r->value, -r->value));
+        json_object_set_new(o, "best_response", pair(r->best[0], r->best[1]));
+        json_object_set_new(o, "nash_conv", json_real(r->nash_conv));
+        json_object_set_new(o, "invalid", pair(r->forfeit[0], r->forfeit[1]));
+        json_object_set_new(o, "invalid_decision", number(invalid_per_decision(j)));
+        json_object_set_new(o, "sets", json_integer((json_int_t)solve_sets(j->solve)));
+        json_object_set_new(o, "rest", json_real(j->rest));
+    } else {
+        json_object_set_new(o, "why_not_exact", json_string(j->why));
+    }
+    json_object_set_new(o, "snapshots", json_integer(j->members));
+    json_object_set_new(o, "seed", json_integer((json_int_t)j->setup.seed));
+    json_object_set_new(o, "seconds", json_real(seconds));
+    json_object_set(o, "against", against);
+    return o;
+}
+
+static void
+show_exact(const struct job *j) {
+    static const char *const heads[] = {"", ">value", ">best response", ">gain", ">invalid", NULL};
+    const struct solve_report *r = &j->report;
+    const double value[2] = {r->value, -r->value};
+    struct table t;
+    table_init(&t, heads);
+    for (int seat = 0; seat < 2; seat++) {
+        table_fmt(&t, "seat %d", seat);
+        table_fmt(&t, "%+.4f", value[seat]);
+        table_fmt(&t, "%+.4f", r->best[seat]);
+        table_fmt(&t, "%.4f", r->best[seat] - value[seat]);
+        table_fmt(&t, "%.2f %%", 100 * r->forfeit[seat]);
+    }
+    printf("exact, over all %zu information sets\n\n", solve_sets(j->solve));
+    table_print(&t, stdout);
+    printf("\nNashConv %.4f: what both seats together could gain by best responses; 0 is an "
+           "equilibrium.\n",
+           r->nash_conv);
+    double each = invalid_per_decision(j);
+    if (isfinite(each))
+        printf("Invalid replies: %.3f %% of decisions", 100 * each);
+    if (j->members)
+        printf("%s at most %.0e of any decision was not enumerated (counted as invalid)",
+               isfinite(each) ? ";" : "Enumeration:", j->rest);
+    puts(".");
+}
+
+static void
+add_tally(struct table *t, const char *name, const char *seat, const json_t *o) {
+    static const char *const keys[] = {"win", "draw", "loss"};
+    table_add(t, name);
+    table_add(t, seat);
+    table_fmt(t, "%d", (int)json_integer_value(json_object_get(o, "matches")));
+    for (int i = 0; i < 3; i++) {
+        const json_t *range = json_object_get(json_object_get(o, "interval"), keys[i]);
+        table_fmt(t, "%.1f (%.1f-%.1f)", 100 * json_real_value(json_object_get(o, keys[i])),
+                  100 * json_real_value(json_array_get(range, 0)),
+                  100 * json_real_value(json_array_get(range, 1)));
+    }
+    table_fmt(t, "%+.4f", json_real_value(json_object_get(o, "payoff")));
+    table_fmt(t, "%.1f", 100 * json_real_value(json_object_get(o, "invalid")));
+}
+
+static void
+show_matches(const struct job *j, const json_t *against) {
+    static const char *const heads[] = {"against",      "as",         ">matches",
+                                        ">win %",       ">draw %",    ">loss %",
+                                        ">mean payoff", ">invalid %", NULL};
+    struct table t;
+    table_init(&t, heads);
+    for (size_t i = 0; i < json_array_size(against); i++) {
+        const json_t *o = json_array_get(against, i), *seats = json_object_get(o, "seats");
+        const char *name = json_string_value(json_object_get(o, "name"));
+        add_tally(&t, name, "seat 0", json_array_get(seats, 0));
+        add_tally(&t, "", "seat 1", json_array_get(seats, 1));
+        add_tally(&t, "", "both", o);
+    }
+    printf(
+        "\nby matches, both seats on the same deals, seed %llu (in brackets: 95 %% intervals)\n\n",
+        (unsigned long long)j->setup.seed);
+    table_print(&t, stdout);
+    for (size_t i = 0; i < json_array_size(against); i++) {
+        const json_t *o = json_array_get(against, i), *value = json_object_get(o, "value");
+        if (value)
+            printf("exact value against %s: %+.4f as seat 0, %+.4f as seat 1\n",
+                   json_string_value(json_object_get(o, "name")),
+                   json_real_value(json_array_get(value, 0)),
+                   json_real_value(json_array_get(value, 1)));
+    }
+}
+
+static void
+show(const struct job *j, const json_t *against, double seconds) {
+    printf("%s, policy %s", j->setup.game->title, j->label);
+    if (j->step >= 0)
+        printf(" (step %lld)", (long long)j->step);
+    printf(", %.1f s: ", seconds);
+    if (j->solve)
+        show_exact(j);
+    else
+        printf("not exact, because %s\n", j->why);
+    if (json_array_size(against))
+        show_matches(j, against);
+}
+
+static void
+close_job(struct job *j) {
+    solve_free(j->solve);
+    free(j->strategy);
+    free(j->against);
+    free(j->member);
+    free(j->listed);
+    if (j->ready)
+        setup_free(&j->setup);
+    run_close(&j->run);
+}
+
+static int
+run_eval(const struct cmd_args *a, struct err *e) {
+    struct job j = {0};
+    int64_t start = clock_mono_us();
+    json_t *against = json_array();
+    int status = open_job(&j, a, e);
+    if (!status)
+        status = find_policy(&j, e);
+    if (!status) {
+        start_exact(&j);
+        list_opponents(&j, a);
+    }
+    if (!status && j.solve)
+        status = measure_exact(&j, e);
+    if (!status)
+        status = measure_matches(&j, against, e);
+    double seconds = (double)(clock_mono_us() - start) / 1e6;
+    if (!status && cmd_flag(a, "json")) {
+        json_t *o = result_json(&j, against, seconds);
+        json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        putchar('\n');
+        json_decref(o);
+    } else if (!status) {
+        show(&j, against, seconds);
+    }
+    json_decref(against);
+    close_job(&j);
+    return status;
+}
+
+const struct cmd cmd_eval = {
+    .name = "eval",
+    .args = "[POLICY]",
+    .help = "Measure a policy: exact value and NashConv where solvable, else matches.",
+    .most = 1,
+    .flags =
+        (const struct cmd_flag[]){
+            {"run", "DIR", "the run's folder (default: the newest under runs/)"},
+            {"game", "GAME", "another game than the run's"},
+            {"policy", "POLICY",
+             "latest (default), mixture, a snapshot's hash, or a scripted player"},
+            {"against", "PLAYER", "also play matches against it; may be given again"},
+            {"matches", "N", "matches against each player (default: option eval.matches)"},
+            {"seed", "N", "seed of the matches (default: the run's)"},
+            {"json", NULL, "print one line of JSON"},
+            {0},
+        },
+    .needs_mat = true,
+    .run = run_eval,
+};

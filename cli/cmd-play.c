@@ -1,0 +1,321 @@
+/* agon play: a person against a snapshot or a scripted player, in the terminal. An input that is no
+ * legal move is asked for again: people are not punished for slips, players are. Nothing is recorded. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena/verify.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "policy/player.h"
+
+struct play {
+    struct run run;
+    struct setup setup;
+    bool ready; /* setup is loaded */
+    int me;     /* the person's seat */
+    struct store_policy opponent;
+    struct model *model; /* of the opponent; NULL: scripted */
+    struct gen *gen;
+    int slot; /* -1: none open */
+    struct player *player;
+    struct rng deal;
+    int turns;          /* the opponent's so far */
+    int forgiven;       /* its invalid replies in a row */
+    struct buf history; /* what it has been told; the unread part starts at `news` */
+    size_t news;
+    _Alignas(16) unsigned char state[GAME_MAX_STATE];
+};
+
+enum step { GO_ON, LEFT, FORFEIT };
+
+/* Tells the person and the opponent of an action, then applies it. */
+static void
+apply(struct play *p, int action) {
+    const struct game *g = p->setup.game;
+    char line[GAME_TEXT];
+    struct text t;
+    text_init(&t, line, sizeof line);
+    g->narrate(p->state, action, p->me, &t);
+    if (t.len)
+        term_block(stdout, "", line, t.len);
+    text_init(&t, line, sizeof line);
+    g->narrate(p->state, action, 1 - p->me, &t);
+    if (t.len)
+        buf_fmt(&p->history, "%s\n", line);
+    g->apply(p->state, action);
+}
+
+static void
+show_rules(const struct play *p) {
+    char text[GAME_TEXT];
+    struct text t;
+    text_init(&t, text, sizeof text);
+    p->setup.game->rules(p->state, p->me, &t);
+    term_block(stdout, "", text, t.len);
+}
+
+static void
+show_view(const struct play *p) {
+    const struct game *g = p->setup.game;
+    char text[GAME_TEXT];
+    struct text t;
+    text_init(&t, text, sizeof text);
+    if (g->draw && (g->flags & GAME_PERFECT_INFO))
+        g->draw(p->state, &t);
+    else
+        g->observe(p->state, p->me, &t);
+    putchar('\n');
+    term_block(stdout, "", text, t.len);
+}
+
+static void
+ask(const struct play *p) {
+    char words[GAME_TEXT];
+    struct text t;
+    struct buf shown = {0};
+    text_init(&t, words, sizeof words);
+    game_spell_legal(p->setup.game, p->state, &t);
+    term_escape(&shown, words, t.len, false);
+    printf("Your move (%.1500s%s): ", buf_text(&shown), shown.len > 1500 ? "..." : "");
+    fflush(stdout);
+    buf_free(&shown);
+}
+
+static enum step
+person_moves(struct play *p) {
+    char *line = NULL;
+    size_t cap = 0;
+    show_view(p);
+    for (;;) {
+        ask(p);
+        ssize_t n = getline(&line, &cap, stdin);
+        if (n < 0) {
+            free(line);
+            puts("\nYou left the match.");
+            return LEFT;
+        }
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
+        int action = game_parse(p->setup.game, p->state, line, (size_t)n);
+        if (action >= 0) {
+            free(line);
+            apply(p, action);
+            return GO_ON;
+        }
+        if (!strcmp(line, "?") || !strcmp(line, "rules")) {
+            show_rules(p);
+        } else if (!strcmp(line, "quit")) {
+            free(line);
+            return LEFT;
+        } else {
+            struct buf said = {0};
+            term_quote(&said, line, n > 80 ? 80 : (size_t)n);
+            printf("%s is no legal move here. Type one of the words, ? for the rules, or quit.\n",
+                   buf_text(&said));
+            buf_free(&said);
+        }
+    }
+}
+
+static int
+ask_model(struct play *p, struct rng *stream, struct buf *said) {
+    const struct setup *s = &p->setup;
+    struct tokens prompt = {0};
+    const char *history = buf_text(&p->history);
+    verify_prompt(s, p->state, 1 - p->me, p->turns, history, history + p->news, &prompt);
+    if (p->slot >= 0 && prompt_mode(s->prompt) == PROMPT_OBSERVATION) {
+        gen_close(p->gen, p->slot);
+        p->slot = -1;
+    }
+    if (p->slot < 0)
+        p->slot = gen_open(p->gen);
+    gen_feed(p->gen, p->slot, prompt.at, prompt.n);
+    gen_ask(p->gen, p->slot, stream, s->max_reply);
+    while (gen_run(p->gen) > 0)
+        ;
+    struct gen_reply reply;
+    ensure(gen_ready(p->gen, p->slot, &reply));
+    tokens_free(&prompt);
+    buf_room(said, reply.n + 1);
+    said->len = tokens_spell(reply.tokens, reply.n, (char *)said->at);
+    char word[GAME_WORD * 4];
+    struct text w;
+    text_init(&w, word, sizeof word);
+    if (reply.cut || answer_extract(s->answer, buf_text(said), said->len, &w) < 0 || w.cut)
+        return -1;
+    return game_parse(s->game, p->state, word, w.len);
+}
+
+static enum step
+opponent_moves(struct play *p, uint64_t match) {
+    struct rng stream;
+    struct buf said = {0};
+    enum step step = GO_ON;
+    rng_init(&stream, p->setup.seed, match << 16 | (uint64_t)p->turns,
+             RNG_SEAT + (unsigned)(1 - p->me));
+    int action =
+        p->gen ? ask_model(p, &stream, &said) : player_choose(p->player, p->state, &stream);
+    p->turns++;
+    p->news = p->history.len;
+    if (action >= 0) {
+        p->forgiven = 0;
+        apply(p, action);
+    } else {
+        struct buf shown = {0};
+        term_quote(&shown, buf_text(&said), said.len);
+        printf("The opponent answers %s, which is no legal move.\n", buf_text(&shown));
+        buf_free(&shown);
+        step = p->forgiven++ < p->setup.retries ? GO_ON : FORFEIT;
+    }
+    buf_free(&said);
+    return step;
+}
+
+static void
+show_result(const struct play *p, double result) {
+    double mine = p->me ? -result : result, chips = mine * p->setup.game->unit(&p->setup.args);
+    printf("\n%s", mine > 0 ? "You win" : mine < 0 ? "You lose" : "A draw");
+    if (mine > 0 || mine < 0)
+        printf(" (%+g)", chips);
+    puts(".");
+    const struct game *g = p->setup.game;
+    if (g->draw) {
+        char text[GAME_TEXT];
+        struct text t;
+        text_init(&t, text, sizeof text);
+        g->draw(p->state, &t);
+        term_block(stdout, "  ", text, t.len);
+    }
+}
+
+static void
+play_match(struct play *p, uint64_t match) {
+    const struct game *g = p->setup.game;
+    rng_init(&p->deal, p->setup.seed, match, RNG_DEAL);
+    g->init(p->state, &p->setup.args);
+    show_rules(p);
+    putchar('\n');
+    for (enum step step = GO_ON; step == GO_ON;) {
+        int who = g->mover(p->state);
+        if (who == GAME_OVER) {
+            show_result(p, g->result(p->state));
+            return;
+        }
+        if (who == GAME_CHANCE)
+            apply(p, game_draw(g, p->state, rng_unit(&p->deal)));
+        else if (who == p->me)
+            step = person_moves(p);
+        else
+            step = opponent_moves(p, match);
+        if (step == FORFEIT)
+            show_result(p, p->me ? -1 : 1);
+    }
+}
+
+/* ---- preparing ---- */
+
+static int
+seat_opponent(struct play *p, const char *name, struct err *e) {
+    if (run_policy(&p->run, name, &p->opponent, e) < 0)
+        return -1;
+    p->slot = -1;
+    if (strcmp(p->opponent.kind, "snapshot")) {
+        p->player = player_open(name, p->setup.game, &p->setup.args, e);
+        return p->player ? 0 : -1;
+    }
+    p->model = run_model(&p->run, &p->opponent, e);
+    if (!p->model)
+        return -1;
+    p->gen = gen_new(p->model, p->setup.head, 0);
+    return 0;
+}
+
+/* The newest snapshot where the run plays this game, else the random player. */
+static const char *
+usual_opponent(const struct play *p) {
+    struct store_policy any;
+    bool same = p->run.store && p->run.game == p->setup.game;
+    return same && store_policy_latest(p->run.store, &any, NULL) == 1 ? "latest" : "random";
+}
+
+static int
+set_up(struct play *p, const struct cmd_args *a, long long seed, struct err *e) {
+    char set[512];
+    long long seat;
+    if (run_number("--seat", cmd_flag(a, "seat"), 0, 1, 0, &seat, e) < 0 ||
+        run_open_any(&p->run, cmd_flag(a, "run"), e) < 0)
+        return -1;
+    p->me = (int)seat;
+    if (snprintf(set, sizeof set, "game=%s", a->word[0]) >= (int)sizeof set)
+        return err_set(e, "%.40s...: no game has so long a name", a->word[0]);
+    if (conf_set(p->run.conf, set, e) < 0)
+        return -1;
+    snprintf(set, sizeof set, "seed=%lld", seed);
+    if (conf_set(p->run.conf, set, e) < 0 || setup_load(&p->setup, p->run.conf, e) < 0)
+        return -1;
+    p->ready = true;
+    const char *against = cmd_flag(a, "against");
+    return seat_opponent(p, against ? against : usual_opponent(p), e);
+}
+
+static void
+greet(const struct play *p, long long seed) {
+    char label[48];
+    run_policy_label(&p->opponent, label);
+    printf("%s: you have seat %d, against ", p->setup.game->title, p->me);
+    if (p->model)
+        printf("snapshot %s (step %lld)", label, (long long)p->opponent.step);
+    else
+        fputs(label, stdout);
+    printf(". Seed %lld.\n", seed);
+    if (p->model && p->run.game != p->setup.game)
+        printf("(This run was trained on %s: expect little of it here.)\n", p->run.game->title);
+    putchar('\n');
+}
+
+static int
+run_play(const struct cmd_args *a, struct err *e) {
+    struct play *p = mem_zero(1, sizeof *p);
+    long long seed;
+    int status = run_number("--seed", cmd_flag(a, "seed"), 0, 9007199254740991ll,
+                            clock_wall_ms() % 1000000, &seed, e);
+    if (!status)
+        status = set_up(p, a, seed, e);
+    if (!status) {
+        greet(p, seed);
+        play_match(p, 1);
+    }
+    buf_free(&p->history);
+    player_close(p->player);
+    gen_free(p->gen);
+    model_free(p->model);
+    if (p->ready)
+        setup_free(&p->setup);
+    run_close(&p->run);
+    free(p);
+    return status;
+}
+
+const struct cmd cmd_play = {
+    .name = "play",
+    .args = "GAME",
+    .help = "Play a game yourself, in the terminal, against a snapshot or a scripted player.",
+    .least = 1,
+    .most = 1,
+    .flags =
+        (const struct cmd_flag[]){
+            {"against", "POLICY",
+             "latest, a snapshot's hash, or a scripted player (default: latest, or random where no "
+             "run has this game)"},
+            {"run", "DIR", "the run's folder (default: the newest under runs/)"},
+            {"seat", "SEAT", "your seat: 0 (default) or 1"},
+            {"seed", "N", "the same seed deals the same cards"},
+            {0},
+        },
+    .needs_mat = true,
+    .run = run_play,
+};
