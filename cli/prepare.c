@@ -1,0 +1,106 @@
+#include "cli/prepare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arena/setup.h"
+#include "base/file.h"
+
+/* runs/<name of the configuration file without folder and ending> */
+static int
+default_dir(const char *config, char out[PREPARE_PATH], struct err *e) {
+    const char *slash = strrchr(config, '/'), *base = slash ? slash + 1 : config;
+    const char *dot = strrchr(base, '.');
+    size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    if (n == 0 || n > 200)
+        return err_set(e, "%s: cannot name a run after this file; say --run DIR", config);
+    snprintf(out, PREPARE_PATH, "runs/%.*s", (int)n, base);
+    return 0;
+}
+
+static int
+find_dir(const struct cmd_args *a, char out[PREPARE_PATH], struct err *e) {
+    const char *dir = cmd_flag(a, "run");
+    if (!dir && !a->words)
+        return err_set(e, "say which configuration: agon train configs/kuhn.yaml");
+    if (!dir)
+        return default_dir(a->word[0], out, e);
+    if (snprintf(out, PREPARE_PATH, "%s", dir) >= PREPARE_PATH)
+        return err_set(e, "--run: the path is too long");
+    return 0;
+}
+
+static int
+check(const struct prepared *p, const char *old_path, struct err *e) {
+    struct setup setup;
+    if (setup_load(&setup, p->conf, e) < 0)
+        return -1;
+    setup_free(&setup);
+    if (!p->resumed)
+        return 0;
+    struct conf *old = conf_new();
+    int status = conf_load(old, old_path, e);
+    const struct conf_option *o = status < 0 ? NULL : conf_conflict(p->conf, old);
+    if (o)
+        status = err_set(e,
+                         "%s: the run in %s was begun with another value, and this option cannot "
+                         "change any more; use another folder (--run DIR) or remove that one",
+                         o->key, p->dir);
+    conf_free(old);
+    return status;
+}
+
+static int
+make_folders(const struct prepared *p, struct err *e) {
+    static const char *const folders[] = {"snapshots", "state", "logs"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char path[PREPARE_PATH + 32];
+        snprintf(path, sizeof path, "%s/%s", p->dir, folders[i]);
+        if (file_mkdirs(path, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int
+prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struct err *e) {
+    char path[PREPARE_PATH + 32];
+    *p = (struct prepared){.conf = conf_new()};
+    if (find_dir(a, p->dir, e) < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/config.yaml", p->dir);
+    p->resumed = file_exists(path);
+    if (!a->words && !p->resumed)
+        return err_set(e, "%s: there is no run in this folder; name a configuration to begin one",
+                       p->dir);
+    if (conf_load(p->conf, a->words ? a->word[0] : path, e) < 0)
+        return -1;
+    const char *assignment;
+    for (int i = 0; (assignment = cmd_flag_nth(a, "set", i)); i++)
+        if (conf_set(p->conf, assignment, e) < 0)
+            return -1;
+    const char *steps = cmd_flag(a, "steps");
+    if (steps) {
+        char text[64];
+        snprintf(text, sizeof text, "learner.steps=%.40s", steps);
+        if (conf_set(p->conf, text, e) < 0)
+            return err_prefix(e, "--steps");
+    }
+    if (check(p, path, e) < 0)
+        return -1;
+    if (check_only)
+        return 0;
+    struct buf yaml = {0};
+    conf_write(p->conf, &yaml);
+    int status = make_folders(p, e);
+    if (!status)
+        status = file_write(path, yaml.at, yaml.len, true, e);
+    buf_free(&yaml);
+    return status;
+}
+
+void
+prepare_free(struct prepared *p) {
+    conf_free(p->conf);
+    p->conf = NULL;
+}
