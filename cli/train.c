@@ -1,0 +1,513 @@
+/* The parent of a training run. It computes nothing itself: it starts `agon serve` and `agon learn` on
+ * the run folder, asks the server how things stand, lets `agon eval --json` measure now and then, and
+ * prints. A server or learner that dies is started again (both continue from the database); one that
+ * keeps dying ends the run with the last line of its log. */
+#include "cli/train.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/http.h"
+#include "cli/child.h"
+#include "cli/prepare.h"
+
+#define POLL_US 200000
+#define STATUS_US 1000000
+#define DEATHS_MOST 8        /* in a row, each within DEATH_SOON_US of its start */
+#define DEATH_SOON_US 5000000
+#define STOP_S 30
+#define MEMORY_AT_S 20       /* first measurement of memory */
+#define MOST_PIDS 64
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void
+on_signal(int signal) {
+    (void)signal;
+    asked_to_stop = 1;
+}
+
+struct part { /* the server or the learner */
+    const char *name;
+    struct child child;
+    int64_t started_us;
+    int deaths;
+    bool finished;
+};
+
+struct status { /* of the server */
+    int64_t step, last_step, played, matches, tokens, invalid;
+    long pids[MOST_PIDS];
+    int npids;
+};
+
+enum measured { MEASURE_LATEST, MEASURE_MIXTURE, MEASURE_IDLE };
+
+struct row { /* of the table */
+    int64_t step;
+    double nash_conv, mixture, invalid, win, loss;
+    bool exact;
+    char against[64];
+};
+
+struct train {
+    const char *dir;
+    const struct conf *conf;
+    struct part serve, learn;
+    struct child eval;
+    enum measured measuring;
+    int64_t began_us, polled_us, measured_us;
+    struct http *http;
+    struct status now, at_row, at_line;
+    int64_t row_us, line_us;
+    struct row row;
+    int rows;
+    bool terminal;
+    double memory_first[2 + MOST_PIDS], memory_last[2 + MOST_PIDS];
+    int memory_count;
+};
+
+/* ---- the server's view ---- */
+
+static struct http *
+connect_server(const char *dir) {
+    char path[PREPARE_PATH + 32], base[128];
+    struct buf text = {0};
+    struct http *h = NULL;
+    snprintf(path, sizeof path, "%s/serve.json", dir);
+    if (file_read(path, 4096, &text, NULL) == 0) {
+        json_t *card = json_loadb((const char *)text.at, text.len, 0, NULL);
+        const char *host = json_string_value(json_object_get(card, "host"));
+        const char *token = json_string_value(json_object_get(card, "token"));
+        json_int_t port = json_integer_value(json_object_get(card, "port"));
+        if (host && token && port > 0) {
+            snprintf(base, sizeof base, strchr(host, ':') ? "http://[%.60s]:%d" : "http://%.60s:%d",
+                     host, (int)port);
+            h = http_new(base, token);
+        }
+        json_decref(card);
+    }
+    buf_free(&text);
+    return h;
+}
+
+static int64_t
+field(const json_t *o, const char *name) {
+    return json_integer_value(json_object_get(o, name));
+}
+
+static bool
+read_status(struct train *t) {
+    if (!t->http)
+        t->http = connect_server(t->dir);
+    if (!t->http)
+        return false;
+    json_t *o = NULL;
+    if (http_call(t->http, "GET", "/api/run", NULL, 0, 2, NULL) == 200)
+        o = http_json(t->http, NULL);
+    if (!o) { /* it was restarted, perhaps on another port */
+        http_free(t->http);
+        t->http = NULL;
+        return false;
+    }
+    struct status *s = &t->now;
+    *s = (struct status){.step = field(o, "step"),
+                         .last_step = field(o, "last_step"),
+                         .played = field(o, "played"),
+                         .matches = field(o, "matches"),
+                         .tokens = field(o, "tokens"),
+                         .invalid = field(o, "invalid")};
+    json_t *pids = json_object_get(o, "worker_pids"), *pid;
+    size_t i;
+    json_array_foreach (pids, i, pid) {
+        if (s->npids < MOST_PIDS)
+            s->pids[s->npids++] = (long)json_integer_value(pid);
+    }
+    json_decref(o);
+    /* After a restart the server counts from zero. */
+    if (s->matches < t->at_row.matches)
+        t->at_row = (struct status){0};
+    if (s->matches < t->at_line.matches)
+        t->at_line = (struct status){0};
+    return true;
+}
+
+/* Resident memory of a process in MiB; 0 when it is not there. */
+static double
+memory_of(long pid) {
+    char path[64], text[512];
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%ld/statm", pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (!fgets(text, sizeof text, f) || sscanf(text, "%*s %ld", &pages) != 1)
+        pages = 0;
+    fclose(f);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+}
+
+static void
+measure_memory(struct train *t) {
+    double *m = t->memory_last;
+    t->memory_count = 2 + t->now.npids;
+    m[0] = memory_of(t->serve.child.pid);
+    m[1] = memory_of(t->learn.child.pid);
+    for (int i = 0; i < t->now.npids; i++)
+        m[2 + i] = memory_of(t->now.pids[i]);
+    if (t->memory_first[0] == 0 && clock_mono_us() - t->began_us > MEMORY_AT_S * 1000000ll)
+        memcpy(t->memory_first, m, sizeof t->memory_first);
+}
+
+/* ---- printing ---- */
+
+static void
+clear_line(const struct train *t) {
+    if (t->terminal)
+        printf("\r\033[K");
+}
+
+static double
+per_second(int64_t n, int64_t us) {
+    return us > 0 ? (double)n * 1e6 / (double)us : 0;
+}
+
+static void
+print_line(struct train *t, double limit) {
+    int64_t now = clock_mono_us();
+    if (!t->terminal)
+        return;
+    double seconds = (double)(now - t->began_us) / 1e6;
+    clear_line(t);
+    printf("step %lld  matches %lld  %.0f matches/s  %.0f tokens/s  %.0f s",
+           (long long)t->now.step, (long long)t->now.played,
+           per_second(t->now.matches - t->at_line.matches, now - t->line_us),
+           per_second(t->now.tokens - t->at_line.tokens, now - t->line_us), seconds);
+    if (limit > 0)
+        printf(" of %.0f", limit);
+    fflush(stdout);
+    t->at_line = t->now;
+    t->line_us = now;
+}
+
+static void
+print_head(const struct train *t) {
+    if (t->row.exact)
+        printf("%8s %10s %8s %10s %10s %9s %9s %9s\n", "step", "matches", "seconds", "matches/s",
+               "tokens/s", "invalid", "NashConv", "mixture");
+    else
+        printf("%8s %10s %8s %10s %10s %9s %9s %9s  against\n", "step", "matches", "seconds",
+               "matches/s", "tokens/s", "invalid", "wins", "losses");
+}
+
+static void
+print_row(struct train *t) {
+    int64_t now = clock_mono_us(), us = now - t->row_us;
+    const struct row *r = &t->row;
+    clear_line(t);
+    if (t->rows++ % 20 == 0)
+        print_head(t);
+    printf("%8lld %10lld %8.0f %10.0f %10.0f %8.2f%% ", (long long)r->step,
+           (long long)t->now.played, (double)(now - t->began_us) / 1e6,
+           per_second(t->now.matches - t->at_row.matches, us),
+           per_second(t->now.tokens - t->at_row.tokens, us), 100 * r->invalid);
+    if (r->exact)
+        printf("%9.4f %9.4f\n", r->nash_conv, r->mixture);
+    else
+        printf("%8.1f%% %8.1f%%  %s\n", 100 * r->win, 100 * r->loss, r->against);
+    fflush(stdout);
+    t->at_row = t->now;
+    t->row_us = now;
+}
+
+/* ---- measuring ---- */
+
+static void
+eval_path(const struct train *t, char *out, size_t cap) {
+    snprintf(out, cap, "%s/logs/eval.json", t->dir);
+}
+
+static int
+start_eval(struct train *t, enum measured what, struct err *e) {
+    char out[PREPARE_PATH + 32], log[PREPARE_PATH + 32];
+    eval_path(t, out, sizeof out);
+    snprintf(log, sizeof log, "%s/logs/eval.log", t->dir);
+    const char *argv[] = {"eval",     "--run", t->dir, "--policy",
+                          what == MEASURE_LATEST ? "latest" : "mixture", "--json", NULL};
+    t->measuring = what;
+    t->measured_us = clock_mono_us();
+    return child_start(&t->eval, argv, out, log, e);
+}
+
+static double
+real(const json_t *o, const char *name) {
+    const json_t *v = json_object_get(o, name);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* Keeps the result in the run's database. */
+static void
+post_eval(struct train *t, json_t *result) {
+    json_t *body = json_pack("{s:O,s:I,s:I}", "result", result, "step", (json_int_t)field(result, "step"),
+                             "policy", (json_int_t)field(result, "policy_id"));
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    if (text && t->http)
+        http_call(t->http, "POST", "/api/evals", text, strlen(text), 5, NULL);
+    free(text);
+    json_decref(body);
+}
+
+static void
+read_latest(struct train *t, const json_t *o) {
+    struct row *r = &t->row;
+    const char *kind = json_string_value(json_object_get(o, "kind"));
+    *r = (struct row){.step = field(o, "step"), .mixture = NAN};
+    r->exact = kind && !strcmp(kind, "exact");
+    r->nash_conv = real(o, "nash_conv");
+    r->invalid = real(o, "invalid");
+    const json_t *first = json_array_get(json_object_get(o, "against"), 0);
+    const char *name = json_string_value(json_object_get(first, "name"));
+    snprintf(r->against, sizeof r->against, "%.40s", name ? name : "");
+    double n = real(first, "matches");
+    r->win = real(first, "win") / n;
+    r->loss = real(first, "loss") / n;
+}
+
+/* Takes in a finished evaluation: the newest snapshot's, then the mixture's, then the row is full. */
+static int
+finish_eval(struct train *t, struct err *e) {
+    char path[PREPARE_PATH + 32];
+    struct buf text = {0};
+    eval_path(t, path, sizeof path);
+    json_t *o = NULL;
+    if (child_ok(&t->eval) && file_read(path, 1 << 24, &text, NULL) == 0)
+        o = json_loadb((const char *)text.at, text.len, 0, NULL);
+    buf_free(&text);
+    enum measured what = t->measuring;
+    t->measuring = MEASURE_IDLE;
+    if (!o) {
+        if (what == MEASURE_MIXTURE)
+            print_row(t);
+        return 0;
+    }
+    post_eval(t, o);
+    int status = 0;
+    if (what == MEASURE_LATEST) {
+        read_latest(t, o);
+        if (t->row.exact)
+            status = start_eval(t, MEASURE_MIXTURE, e);
+        else
+            print_row(t);
+    } else {
+        t->row.mixture = real(o, "nash_conv");
+        print_row(t);
+    }
+    json_decref(o);
+    return status;
+}
+
+static int
+wait_eval(struct train *t, struct err *e) {
+    while (t->measuring != MEASURE_IDLE) {
+        if (child_ended(&t->eval)) {
+            if (finish_eval(t, e) < 0)
+                return -1;
+        } else {
+            usleep(20000);
+        }
+    }
+    return 0;
+}
+
+/* ---- the parts ---- */
+
+static int
+start_part(struct train *t, struct part *p, struct err *e) {
+    char log[PREPARE_PATH + 32];
+    snprintf(log, sizeof log, "%s/logs/%s.log", t->dir, p->name);
+    const char *argv[] = {p->name, "--run", t->dir, NULL};
+    p->started_us = clock_mono_us();
+    return child_start(&p->child, argv, NULL, log, e);
+}
+
+/* The last line of a log, for the sentence that says why a part keeps dying. */
+static void
+last_line(const char *path, char *out, size_t cap) {
+    struct buf text = {0};
+    out[0] = '\0';
+    if (file_read(path, 256 << 20, &text, NULL) == 0) {
+        while (text.len && text.at[text.len - 1] == '\n')
+            text.len--;
+        size_t at = text.len;
+        while (at && text.at[at - 1] != '\n')
+            at--;
+        snprintf(out, cap, "%.*s", (int)(text.len - at), (const char *)text.at + at);
+    }
+    buf_free(&text);
+}
+
+static int
+watch_part(struct train *t, struct part *p, struct err *e) {
+    if (p->finished || !child_ended(&p->child))
+        return 0;
+    if (p == &t->learn && child_ok(&p->child)) {
+        p->finished = true;
+        return 0;
+    }
+    char how[64], log[PREPARE_PATH + 32], line[512];
+    child_describe(&p->child, how, sizeof how);
+    bool soon = clock_mono_us() - p->started_us < DEATH_SOON_US;
+    p->deaths = soon ? p->deaths + 1 : 1;
+    snprintf(log, sizeof log, "%s/logs/%s.log", t->dir, p->name);
+    last_line(log, line, sizeof line);
+    if (p->deaths >= DEATHS_MOST)
+        return err_set(e, "agon %s keeps ending (%s); its last words, from %s: %s", p->name, how,
+                       log, line);
+    clear_line(t);
+    printf("agon %s ended (%s); starting it again\n", p->name, how);
+    fflush(stdout);
+    usleep(p->deaths > 1 ? 200000u << (p->deaths < 5 ? p->deaths : 5) : 50000u);
+    return start_part(t, p, e);
+}
+
+static bool
+time_is_up(const struct train *t, double limit) {
+    return limit > 0 && (double)(clock_mono_us() - t->began_us) / 1e6 >= limit;
+}
+
+static int
+watch(struct train *t, double limit, struct err *e) {
+    int64_t every_us = (int64_t)(conf_real(t->conf, "eval.every") * 1e6);
+    int64_t warmup = conf_int(t->conf, "learner.warmup");
+    while (!asked_to_stop && !t->learn.finished && !time_is_up(t, limit)) {
+        usleep(POLL_US);
+        if (watch_part(t, &t->serve, e) < 0 || watch_part(t, &t->learn, e) < 0)
+            return -1;
+        int64_t now = clock_mono_us();
+        if (now - t->polled_us >= STATUS_US) {
+            t->polled_us = now;
+            if (read_status(t)) {
+                measure_memory(t);
+                print_line(t, limit);
+            }
+        }
+        if (t->measuring == MEASURE_IDLE) {
+            bool due = now - t->measured_us >= every_us && t->now.step > (warmup > 1 ? 1 : 0);
+            if (due && start_eval(t, MEASURE_LATEST, e) < 0)
+                return -1;
+        } else if (child_ended(&t->eval) && finish_eval(t, e) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void
+report(struct train *t, bool resumed) {
+    clear_line(t);
+    printf("\n%s after %.0f s at step %lld, %lld matches%s.\n",
+           t->learn.finished ? "Finished" : "Stopped", (double)(clock_mono_us() - t->began_us) / 1e6,
+           (long long)t->now.step, (long long)t->now.played,
+           resumed ? " (earlier sessions included)" : "");
+    if (t->row.exact)
+        printf("NashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; invalid "
+               "replies %.2f %%.\n",
+               t->row.nash_conv, t->row.mixture, 100 * t->row.invalid);
+    if (t->memory_first[0] > 0) {
+        printf("Memory in MiB, after %d s and at the end: serve %.0f, %.0f; learn %.0f, %.0f",
+               MEMORY_AT_S, t->memory_first[0], t->memory_last[0], t->memory_first[1],
+               t->memory_last[1]);
+        for (int i = 2; i < t->memory_count; i++)
+            printf("; worker %.0f, %.0f", t->memory_first[i], t->memory_last[i]);
+        printf(".\n");
+    }
+    printf("\nLook around:  agon matches --run %s     agon replay 1 --run %s\n"
+           "Measure:      agon eval --run %s        agon verify --run %s\n"
+           "Play it:      agon play %s --run %s\n"
+           "Continue:     the same command again, with a longer time\n",
+           t->dir, t->dir, t->dir, t->dir, conf_text(t->conf, "game"), t->dir);
+}
+
+/* ---- start and stop ---- */
+
+static int
+lock(const char *dir, int *fd, struct err *e) {
+    char path[PREPARE_PATH + 32];
+    snprintf(path, sizeof path, "%s/train.lock", dir);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return err_set(e, "%s: %s", path, strerror(errno));
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    close(*fd);
+    *fd = -1;
+    return err_set(e, "%s: another `agon train` is using this run; stop it or use another --run DIR",
+                   dir);
+}
+
+/* The last word: everything stops, then the newest snapshot and the mixture are measured. */
+static int
+finish(struct train *t, struct err *e) {
+    int status = 0;
+    read_status(t);
+    child_stop(&t->learn.child, STOP_S);
+    if (t->measuring != MEASURE_IDLE)
+        child_stop(&t->eval, 1);
+    t->measuring = MEASURE_IDLE;
+    read_status(t);
+    clear_line(t);
+    if (t->now.step > 0) {
+        status = start_eval(t, MEASURE_LATEST, e);
+        if (!status)
+            status = wait_eval(t, e);
+    }
+    child_stop(&t->serve.child, STOP_S);
+    return status;
+}
+
+int
+train_run(const char *dir, const struct conf *conf, bool resumed, double seconds, struct err *e) {
+    struct train t = {.dir = dir,
+                      .conf = conf,
+                      .serve = {.name = "serve"},
+                      .learn = {.name = "learn"},
+                      .measuring = MEASURE_IDLE,
+                      .began_us = clock_mono_us(),
+                      .terminal = isatty(STDOUT_FILENO)};
+    int fd;
+    if (lock(dir, &fd, e) < 0)
+        return -1;
+    struct sigaction act = {.sa_handler = on_signal};
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    t.row_us = t.line_us = t.measured_us = t.began_us;
+    printf("%s %s in %s, seed %lld, %lld workers\n", resumed ? "Continuing" : "Training",
+           conf_text(conf, "game"), dir, (long long)conf_int(conf, "seed"),
+           (long long)conf_int(conf, "workers.count"));
+    fflush(stdout);
+    int status = start_part(&t, &t.serve, e);
+    if (!status)
+        status = start_part(&t, &t.learn, e);
+    if (!status)
+        status = watch(&t, seconds, e);
+    if (!status)
+        status = finish(&t, e);
+    child_stop(&t.learn.child, STOP_S);
+    child_stop(&t.eval, 1);
+    child_stop(&t.serve.child, STOP_S);
+    if (!status)
+        report(&t, resumed);
+    http_free(t.http);
+    close(fd);
+    return status;
+}
