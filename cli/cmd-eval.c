@@ -19,13 +19,13 @@ enum { MAX_OPPONENTS = 32 };
 struct job {
     struct run run;
     struct setup setup;
-    bool ready;         /* setup is loaded */
-    const char *policy; /* as asked for */
-    char label[48];     /* for people */
-    int64_t step;
+    bool ready;                  /* setup is loaded */
+    const char *policy;          /* as asked for */
+    char label[48];              /* for people */
+    char name[HASH_HEX];         /* for programs: the whole hash, a player's name, "mixture" */
+    int64_t policy_id, step;     /* id 0: the mixture, or a player that the run never met */
     struct store_policy *member; /* [members]; the mixture has several; owned */
     int members;
-    struct eval_side side; /* the measured, for matches */
     const char *opponent[MAX_OPPONENTS];
     int opponents;
     char *listed; /* text that opponent[] points into; owned */
@@ -36,7 +36,6 @@ struct job {
     struct solve_report report;
     double rest, decisions;
     char why[512]; /* why not exact; "" when it is */
-    json_t *json;
 };
 
 static int
@@ -85,6 +84,7 @@ find_mixture(struct job *j, struct err *e) {
     for (int i = 0; i < j->members; i++)
         j->member[i] = all[place[i]];
     j->step = all[have - 1].step;
+    snprintf(j->name, sizeof j->name, "mixture");
     snprintf(j->label, sizeof j->label, "mixture of %d", j->members);
     free(place);
     free(all);
@@ -99,6 +99,8 @@ find_policy(struct job *j, struct err *e) {
     if (run_policy(&j->run, j->policy, &p, e) < 0)
         return -1;
     run_policy_label(&p, j->label);
+    snprintf(j->name, sizeof j->name, "%s", p.name);
+    j->policy_id = p.id;
     j->step = p.step;
     if (!strcmp(p.kind, "snapshot")) {
         j->member = mem_copy(&p, sizeof p);
@@ -166,12 +168,6 @@ measure_exact(struct job *j, struct err *e) {
     return 0;
 }
 
-static double
-invalid_per_decision(const struct job *j) {
-    double sum = j->report.forfeit[0] + j->report.forfeit[1];
-    return j->decisions > 0 ? sum / j->decisions : j->decisions;
-}
-
 /* ---- matches ---- */
 
 static void
@@ -214,18 +210,20 @@ static json_t *
 tally_json(const struct eval_tally *t) {
     const int k[3] = {t->win, t->draw, t->loss};
     static const char *const names[3] = {"win", "draw", "loss"};
-    json_t *o = json_pack("{s:i}", "matches", t->matches), *interval = json_object();
+    json_t *o = json_pack("{s:i,s:i,s:i,s:i}", "matches", t->matches, "win", t->win, "draw",
+                          t->draw, "loss", t->loss);
+    json_t *interval = json_object();
     double n = t->matches > 0 ? t->matches : 1;
     for (int i = 0; i < 3; i++) {
         double low, high;
         eval_interval(k[i], t->matches, &low, &high);
-        json_object_set_new(o, names[i], json_real(k[i] / n));
         json_object_set_new(interval, names[i], pair(low, high));
     }
     json_object_set_new(o, "interval", interval);
     json_object_set_new(o, "payoff", json_real(t->payoff / n));
-    json_object_set_new(o, "invalid", json_real(t->invalid / n));
-    json_object_set_new(o, "invalid_other", json_real(t->invalid_other / n));
+    json_object_set_new(o, "invalid", json_integer(t->invalid));
+    json_object_set_new(o, "invalid_other", json_integer(t->invalid_other));
+    json_object_set_new(o, "decisions", json_integer(t->decisions));
     return o;
 }
 
@@ -236,6 +234,7 @@ both(const struct eval_tally t[2]) {
         .win = t[0].win + t[1].win,
         .draw = t[0].draw + t[1].draw,
         .loss = t[0].loss + t[1].loss,
+        .decisions = t[0].decisions + t[1].decisions,
         .invalid = t[0].invalid + t[1].invalid,
         .invalid_other = t[0].invalid_other + t[1].invalid_other,
         .payoff = t[0].payoff + t[1].payoff,
@@ -306,6 +305,20 @@ measure_matches(struct job *j, json_t *list, struct err *e) {
 
 /* ---- showing ---- */
 
+/* The share of the policy's decisions that end the match as invalid: exact, or over all matches. */
+static double
+invalid_per_decision(const struct job *j, const json_t *against) {
+    if (j->solve)
+        return (j->report.forfeit[0] + j->report.forfeit[1]) / j->decisions;
+    double invalid = 0, decisions = 0;
+    for (size_t i = 0; i < json_array_size(against); i++) {
+        const json_t *o = json_array_get(against, i);
+        invalid += json_number_value(json_object_get(o, "invalid"));
+        decisions += json_number_value(json_object_get(o, "decisions"));
+    }
+    return decisions > 0 ? invalid / decisions : NAN;
+}
+
 static json_t *
 number(double v) {
     return isfinite(v) ? json_real(v) : json_null();
@@ -313,21 +326,21 @@ number(double v) {
 
 static json_t *
 result_json(struct job *j, json_t *against, double seconds) {
-    json_t *o = json_pack("{s:s,s:s,s:I,s:s}", "game", j->setup.spec, "policy",
-                          j->members == 1 ? j->member[0].name : j->policy, "step",
-                          (json_int_t)j->step, "kind", j->solve ? "exact" : "matches");
+    json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:s}", "game", j->setup.spec, "policy", j->name,
+                          "policy_id", (json_int_t)j->policy_id, "step", (json_int_t)j->step,
+                          "kind", j->solve ? "exact" : "matches");
     if (j->solve) {
         const struct solve_report *r = &j->report;
         json_object_set_new(o, "value", pair(r->value, -r->value));
         json_object_set_new(o, "best_response", pair(r->best[0], r->best[1]));
         json_object_set_new(o, "nash_conv", json_real(r->nash_conv));
-        json_object_set_new(o, "invalid", pair(r->forfeit[0], r->forfeit[1]));
-        json_object_set_new(o, "invalid_decision", number(invalid_per_decision(j)));
+        json_object_set_new(o, "forfeit", pair(r->forfeit[0], r->forfeit[1]));
         json_object_set_new(o, "sets", json_integer((json_int_t)solve_sets(j->solve)));
         json_object_set_new(o, "rest", json_real(j->rest));
     } else {
         json_object_set_new(o, "why_not_exact", json_string(j->why));
     }
+    json_object_set_new(o, "invalid", number(invalid_per_decision(j, against)));
     json_object_set_new(o, "snapshots", json_integer(j->members));
     json_object_set_new(o, "seed", json_integer((json_int_t)j->setup.seed));
     json_object_set_new(o, "seconds", json_real(seconds));
@@ -336,7 +349,7 @@ result_json(struct job *j, json_t *against, double seconds) {
 }
 
 static void
-show_exact(const struct job *j) {
+show_exact(const struct job *j, const json_t *against) {
     static const char *const heads[] = {"", ">value", ">best response", ">gain", ">invalid", NULL};
     const struct solve_report *r = &j->report;
     const double value[2] = {r->value, -r->value};
@@ -354,7 +367,7 @@ show_exact(const struct job *j) {
     printf("\nNashConv %.4f: what both seats together could gain by best responses; 0 is an "
            "equilibrium.\n",
            r->nash_conv);
-    double each = invalid_per_decision(j);
+    double each = invalid_per_decision(j, against);
     if (isfinite(each))
         printf("Invalid replies: %.3f %% of decisions", 100 * each);
     if (j->members)
@@ -368,15 +381,16 @@ add_tally(struct table *t, const char *name, const char *seat, const json_t *o) 
     static const char *const keys[] = {"win", "draw", "loss"};
     table_add(t, name);
     table_add(t, seat);
-    table_fmt(t, "%d", (int)json_integer_value(json_object_get(o, "matches")));
+    double n = json_number_value(json_object_get(o, "matches"));
+    table_fmt(t, "%.0f", n);
     for (int i = 0; i < 3; i++) {
         const json_t *range = json_object_get(json_object_get(o, "interval"), keys[i]);
-        table_fmt(t, "%.1f (%.1f-%.1f)", 100 * json_real_value(json_object_get(o, keys[i])),
+        table_fmt(t, "%.1f (%.1f-%.1f)", 100 * json_number_value(json_object_get(o, keys[i])) / n,
                   100 * json_real_value(json_array_get(range, 0)),
                   100 * json_real_value(json_array_get(range, 1)));
     }
     table_fmt(t, "%+.4f", json_real_value(json_object_get(o, "payoff")));
-    table_fmt(t, "%.1f", 100 * json_real_value(json_object_get(o, "invalid")));
+    table_fmt(t, "%.1f", 100 * json_number_value(json_object_get(o, "invalid")) / n);
 }
 
 static void
@@ -414,7 +428,7 @@ show(const struct job *j, const json_t *against, double seconds) {
         printf(" (step %lld)", (long long)j->step);
     printf(", %.1f s: ", seconds);
     if (j->solve)
-        show_exact(j);
+        show_exact(j, against);
     else
         printf("not exact, because %s\n", j->why);
     if (json_array_size(against))

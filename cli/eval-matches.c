@@ -52,6 +52,8 @@ count(void *arg, const struct store_match *m) {
     struct eval_tally *t = &tally[seat];
     double payoff = seat ? -m->result : m->result;
     t->matches++;
+    for (size_t i = 0; i < m->nturns; i++)
+        t->decisions += m->turn[i].seat == seat;
     t->win += payoff > 0;
     t->draw += !(payoff > 0) && !(payoff < 0);
     t->loss += payoff < 0;

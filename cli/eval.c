@@ -13,8 +13,8 @@
 #include "policy/player.h"
 
 enum { WARM_SLOTS = 480, MAX_REPLIES = 4096, MAX_DEPTH = 200 };
-static const long count_bound = 3000000; /* positions that eval_decisions visits at most */
-static const int equilibrium_rounds = 1000;
+static const long count_bound = 3000000;         /* positions that eval_decisions visits at most */
+static const size_t equilibrium_work = 20000000; /* node visits, roughly */
 
 bool
 eval_is_exact(const struct setup *s, const char **why) {
@@ -141,17 +141,12 @@ eval_model(const struct setup *s, const struct solve *game, const struct model *
 static int
 minimax_strategy(const struct setup *s, const struct solve *game, double *strategy, struct err *e) {
     struct minimax *m = minimax_new(s->game, 5000000, e);
-    if (!m)
-        return -1;
-    for (size_t i = 0; i < solve_sets(game); i++) {
+    int n = m ? 0 : -1;
+    for (size_t i = 0; i < solve_sets(game) && n >= 0; i++) {
         const struct solve_info *info = solve_info(game, i);
         int best[GAME_MAX_ACTIONS];
         double value;
-        int n = minimax_optimal(m, info->state, best, &value, e);
-        if (n < 0) {
-            minimax_free(m);
-            return -1;
-        }
+        n = minimax_optimal(m, info->state, best, &value, e);
         for (int k = 0, j = 0; k < info->actions; k++)
             if (j < n && info->action[k] == best[j]) {
                 strategy[info->at + (size_t)k] = 1.0 / n;
@@ -159,16 +154,20 @@ minimax_strategy(const struct setup *s, const struct solve *game, double *strate
             }
     }
     minimax_free(m);
-    return 0;
+    return n < 0 ? -1 : 0;
 }
 
 /* A player that looks at the information set only and does not draw lots is asked once in each. */
 static int
-pure_strategy(const struct setup *s, const struct solve *game, const char *name, double *strategy,
-              struct err *e) {
+chosen_strategy(const struct setup *s, const struct solve *game, const char *name, double *strategy,
+                struct err *e) {
     struct player *p = player_open(name, s->game, &s->args, e);
     if (!p)
         return -1;
+    if (!strcmp(name, "minimax")) {
+        player_close(p);
+        return minimax_strategy(s, game, strategy, e);
+    }
     for (size_t i = 0; i < solve_sets(game); i++) {
         const struct solve_info *info = solve_info(game, i);
         struct rng r;
@@ -182,21 +181,32 @@ pure_strategy(const struct setup *s, const struct solve *game, const char *name,
     return 0;
 }
 
+static bool
+not_yet(void *arg, int round, double nash_conv) {
+    (void)round;
+    return nash_conv > *(const double *)arg;
+}
+
+/* As the equilibrium player finds it (policy/players/equilibrium.c). */
+static void
+equilibrium_strategy(const struct setup *s, const struct solve *game, double *strategy) {
+    size_t rounds = equilibrium_work / (solve_nodes(game) + 1);
+    rounds = rounds < 200 ? 200 : rounds > 20000 ? 20000 : rounds;
+    double enough = 1e-6 * s->game->unit(&s->args);
+    solve_equilibrium(game, (int)rounds, strategy, not_yet, &enough);
+}
+
 int
 eval_scripted(const struct setup *s, const struct solve *game, const char *name, double *strategy,
               struct err *e) {
     memset(strategy, 0, solve_width(game) * sizeof *strategy);
-    if (!strcmp(name, "random")) {
+    if (!strcmp(name, "random"))
         solve_uniform(game, strategy);
-        return 0;
-    }
-    if (!strcmp(name, "equilibrium")) {
-        solve_equilibrium(game, equilibrium_rounds, strategy, NULL, NULL);
-        return 0;
-    }
-    if (!strcmp(name, "minimax"))
-        return minimax_strategy(s, game, strategy, e);
-    return pure_strategy(s, game, name, strategy, e);
+    else if (!strcmp(name, "equilibrium"))
+        equilibrium_strategy(s, game, strategy);
+    else
+        return chosen_strategy(s, game, name, strategy, e);
+    return 0;
 }
 
 /* ---- expected length ---- */

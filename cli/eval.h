@@ -40,6 +40,7 @@ struct eval_side { /* who plays: models, one drawn per pair of matches, or a scr
 
 struct eval_tally { /* as one seat */
     int matches, win, draw, loss;
+    long long decisions;        /* of the measured */
     int invalid, invalid_other; /* matches that ended by a fault of the measured, of the opponent */
     double payoff, squares;     /* sums of the zero-sum payoff, [-1, 1], and of its square */
 };
