@@ -104,7 +104,7 @@ struct views {
 };
 
 static void
-shape_of(const struct model_tensor *t, int64_t shape[2], int *dims) {
+tensor_shape(const struct model_tensor *t, int64_t shape[2], int *dims) {
     shape[0] = t->rows;
     shape[1] = t->cols;
     *dims = t->cols ? 2 : 1;
@@ -122,7 +122,7 @@ views_of(const struct model *m) {
         ensure(model_tensor(m, (int)i, &v.name[i]) == 0);
         v.view[i].name = v.name[i].name;
         v.view[i].data = m->params + v.name[i].offset;
-        shape_of(&v.name[i], v.view[i].shape, &v.view[i].dims);
+        tensor_shape(&v.name[i], v.view[i].shape, &v.view[i].dims);
     }
     return v;
 }
@@ -208,7 +208,7 @@ fill(struct model *m, const struct tensors *t, const char *path, struct err *e) 
     for (; model_tensor(m, (int)n, &mt) == 0; n++) {
         int64_t shape[2];
         int dims;
-        shape_of(&mt, shape, &dims);
+        tensor_shape(&mt, shape, &dims);
         if (tensors_read(t, mt.name, shape, dims, m->params + mt.offset, e) < 0)
             return -1;
     }
