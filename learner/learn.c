@@ -83,15 +83,21 @@ take_baseline(void *arg, const struct store_baseline *row) {
 static int
 open_store(struct learner *l, const char *state, struct err *e) {
     struct buf path = {0};
-    buf_fmt(&path, "%s/run.db", l->run);
-    l->store = store_open(buf_text(&path), STORE_READ, false, e);
+    buf_fmt(&path, "%s/snapshots", l->run);
+    int bad = file_mkdirs(buf_text(&path), e);
     buf_clear(&path);
     buf_fmt(&path, "%s/state", l->run);
-    int bad = !l->store || file_mkdirs(buf_text(&path), e) < 0;
-    if (!bad)
-        state_sweep(l->run, state);
+    if (bad == 0)
+        bad = file_mkdirs(buf_text(&path), e);
+    buf_clear(&path);
+    buf_fmt(&path, "%s/run.db", l->run);
+    if (bad == 0)
+        l->store = store_open(buf_text(&path), STORE_READ, false, e);
     buf_free(&path);
-    return bad ? -1 : 0;
+    if (!l->store)
+        return -1;
+    state_sweep(l->run, state);
+    return 0;
 }
 
 static int
