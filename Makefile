@@ -58,12 +58,13 @@ endef
 $(foreach f,$(filter-out cli,$(FOLDERS)),$(eval $(call library,$(f))))
 
 # Tests: tests/unit/<folder>/test_*.c link with that folder's libraries, tests/fuzz and tests/bench
-# with all of them; tests/int are scripts that get the program's path in AGON.
+# with all of them; tests/int are scripts that get the program's path in AGON
+# (lib* is what they share).
 programs = $(patsubst %.c,$(O)/%,$(sort $(wildcard $(1))))
 UNIT  := $(call programs,tests/unit/*/test_*.c)
 FUZZ  := $(call programs,tests/fuzz/fuzz_*.c)
 BENCH := $(call programs,tests/bench/*.c)
-INT   := $(sort $(wildcard tests/int/*.sh tests/int/*.py))
+INT   := $(filter-out tests/int/lib%,$(sort $(wildcard tests/int/*.sh tests/int/*.py)))
 LINT  := tests/lint/lint.sh tests/lint/test.sh
 # Tests of threaded code say so in a comment, and run under ThreadSanitizer as well.
 THREADED := $(patsubst %.c,$(O)/%,$(shell grep -l 'Run under ThreadSanitizer too' \
