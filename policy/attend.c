@@ -1,0 +1,153 @@
+/* Scores come from tiles of keys, 16 places at once; a run of neighbours may start inside a tile, so
+ * its first vector is merged with what lies before it. Outputs are sums over positions in four
+ * interleaved parts. */
+#include "policy/attend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "policy/vec.h"
+
+enum { PARTS = 4 }; /* independent sums, so that additions need not wait for each other */
+
+struct shape
+shape_of(const struct model_config *c) {
+    struct shape h = {.vocab = (size_t)c->vocab,
+                      .dim = (size_t)c->dim,
+                      .layers = (size_t)c->layers,
+                      .heads = (size_t)c->heads,
+                      .groups = (size_t)c->kv_heads,
+                      .hidden = (size_t)c->hidden,
+                      .context = (size_t)c->context};
+    h.head = h.dim / h.heads;
+    h.lane = (h.head + LANES - 1) / LANES * LANES;
+    h.kv = h.groups * h.head;
+    h.kv_row = h.groups * h.lane;
+    h.qkv = h.dim + 2 * h.kv;
+    return h;
+}
+
+void
+sight_init(struct sight *s, size_t context) {
+    *s = (struct sight){0};
+    s->span = mem_alloc(context * sizeof *s->span);
+    s->place = mem_zero(context + LANES, sizeof *s->place);
+    s->space = mem_aligned((context + 4 * LANES) * sizeof *s->space);
+    s->score = s->space + LANES;
+}
+
+void
+sight_free(struct sight *s) {
+    free(s->span);
+    free(s->place);
+    free(s->space);
+    *s = (struct sight){0};
+}
+
+void
+sight_find(struct sight *s, const struct spine *t, int32_t place) {
+    s->n = (size_t)t->depth[place] + 1;
+    s->spans = 0;
+    for (int32_t hi = place; hi >= 0;) {
+        int32_t lo = t->chain[hi];
+        struct span *p = &s->span[s->spans++];
+        *p = (struct span){
+            .lo = (size_t)lo, .n = (size_t)(hi - lo) + 1, .pos = (size_t)t->depth[lo]};
+        for (size_t i = 0; i < p->n; i++)
+            s->place[p->pos + i] = lo + (int32_t)i;
+        hi = t->parent[lo];
+    }
+    for (size_t i = 0; i < PARTS; i++) /* a place to read, with weight 0, past the end */
+        s->place[s->n + i] = place;
+}
+
+/* The products of `with` (head dimensions) with 16 neighbours. */
+VEC_INLINE vec
+tile_dot(const float *with, const float *tile, size_t head) {
+    vec part[PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
+    size_t d = 0;
+    for (; d + PARTS <= head; d += PARTS) {
+        part[0] += vec_all(with[d]) * vec_load(tile + d * LANES);
+        part[1] += vec_all(with[d + 1]) * vec_load(tile + (d + 1) * LANES);
+        part[2] += vec_all(with[d + 2]) * vec_load(tile + (d + 2) * LANES);
+        part[3] += vec_all(with[d + 3]) * vec_load(tile + (d + 3) * LANES);
+    }
+    for (size_t k = 0; d < head; d++, k++)
+        part[k] += vec_all(with[d]) * vec_load(tile + d * LANES);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+/* Stores lanes [skip, 16) at p + skip, leaving what is before. */
+VEC_INLINE void
+store_after(float *p, vec v, size_t skip) {
+    static const int32_t lane[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    vec_int index, from;
+    memcpy(&index, lane, sizeof index);
+    from = (vec_int){0} + (int32_t)skip;
+    vec_store(p, vec_pick(index >= from, v, vec_load(p)));
+}
+
+/* score[position] = with . number row of that position, for one group's part of the tiles. Writes up
+ * to 15 numbers of rubbish behind the last. Spans are found from the end; they are written from the
+ * start, so that the rubbish behind a span is overwritten by the next. */
+static void
+scores(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
+       size_t group, float *score) {
+    const float *base = tiles + group * h->head * LANES;
+    size_t stride = h->kv * LANES;
+    for (size_t k = s->spans; k-- > 0;) {
+        const struct span *p = &s->span[k];
+        size_t skip = p->lo % LANES;
+        float *to = score + p->pos - skip;
+        const float *tile = base + p->lo / LANES * stride;
+        store_after(to, tile_dot(with, tile, h->head), skip);
+        for (size_t i = LANES; i < skip + p->n; i += LANES)
+            vec_store(to + i, tile_dot(with, tile += stride, h->head));
+    }
+}
+
+/* Turns n scores into e^(score - highest), with zeros up to a whole vector; returns their sum. */
+static float
+exponentials(float *score, size_t n) {
+    vec_store(score + n, vec_all(-INFINITY));
+    vec top = vec_load(score);
+    for (size_t i = LANES; i < n; i += LANES)
+        top = vec_max(top, vec_load(score + i));
+    vec high = vec_all(vec_top(top)), sum = vec_all(0.0f);
+    for (size_t i = 0; i < n; i += LANES) {
+        vec e = vec_exp(vec_load(score + i) - high);
+        vec_store(score + i, e);
+        sum += e;
+    }
+    return vec_sum(sum);
+}
+
+/* One vector of sum_position weight * row, rows at base + place * stride. */
+VEC_INLINE vec
+weighted(const struct sight *s, const float *weight, const float *base, size_t stride) {
+    vec part[PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
+    for (size_t i = 0; i < s->n; i += PARTS)
+        for (size_t k = 0; k < PARTS; k++)
+            part[k] += vec_all(weight[i + k]) * vec_load(base + (size_t)s->place[i + k] * stride);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+void
+attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
+       const float *values, float *out) {
+    size_t share = h->heads / h->groups;
+    for (size_t k = 0; k < h->heads; k++) {
+        size_t group = k / share;
+        scores(h, s, q + k * h->head, keys, group, s->score);
+        float sum = exponentials(s->score, s->n);
+        vec scale = vec_all(1.0f / sum);
+        const float *base = values + group * h->lane;
+        float *to = out + k * h->head;
+        for (size_t d = 0; d < h->head; d += LANES) {
+            vec v = weighted(s, s->score, base + d, h->kv_row) * scale;
+            size_t n = h->head - d < LANES ? h->head - d : LANES;
+            vec_store_some(to + d, v, n);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/* Attention of one row over its ancestors in a prefix tree, in the order of their positions, and its
+ * reverse. What a row gets depends on its query and on its ancestors' keys and values only: each score
+ * is summed in a fixed order over dimensions, each output in a fixed order over positions. */
+#ifndef POLICY_ATTEND_H
+#define POLICY_ATTEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/model.h"
+
+/* Numbers that follow from the configuration. */
+struct shape {
+    size_t vocab, dim, layers, heads, groups, hidden, context; /* groups = kv_heads */
+    size_t head;                                               /* D: dimensions of a head */
+    size_t lane;                                               /* D rounded up to whole vectors */
+    size_t kv;                                                 /* groups * head: numbers in a key */
+    size_t kv_row; /* groups * lane: numbers in a stored row of values */
+    size_t qkv;    /* dim + 2 kv: query, key and value side by side */
+};
+struct shape shape_of(const struct model_config *c);
+
+/* The tree as attention sees it, by place (see policy/tree.h; places are where keys are kept). */
+struct spine {
+    const int32_t *token, *parent, *chain, *depth;
+};
+
+struct span { /* neighbours: places [lo, lo + n) hold positions [pos, pos + n) */
+    size_t lo, n, pos;
+};
+
+struct sight {         /* what one row sees: its ancestors and itself; scratch of one thread */
+    struct span *span; /* [context] */
+    size_t spans, n;   /* n positions */
+    int32_t *place;    /* [context + slack] by position */
+    float *space;      /* the scores' memory: slack on both sides */
+    float *score;      /* by position */
+};
+void sight_init(struct sight *s, size_t context);
+void sight_free(struct sight *s);
+void sight_find(struct sight *s, const struct spine *t, int32_t place);
+
+/* Numbers per vector in one layer's store of keys, and where a place's number i lies: keys are kept in
+ * tiles of 16 places, dimension by dimension, so that 16 scores are computed at once. */
+static inline size_t
+tile_at(size_t kv, size_t place, size_t i) {
+    return (place / 16 * kv + i) * 16 + place % 16;
+}
+
+/* out (heads * head) = attention; q is rotated and scaled, keys in tiles, values in rows of kv_row. */
+void attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
+            const float *values, float *out);
+
+#endif
