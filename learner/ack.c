@@ -23,7 +23,7 @@ put_leases(struct buf *out, const int64_t *id, size_t n) {
 }
 
 static void
-put_samples(struct buf *out, const struct batch *b) {
+put_samples(struct buf *out, const struct lesson *b) {
     buf_put(out, "\"samples\":[");
     for (size_t i = 0; i < b->nsample; i++) {
         const struct store_sample *s = &b->sample[i];
@@ -54,8 +54,8 @@ put_baselines(struct buf *out, const struct baselines *b) {
 
 void
 ack_body(const struct ack *a, struct buf *out) {
-    static const struct batch nothing = {0};
-    const struct batch *b = a->batch && !a->refused ? a->batch : &nothing;
+    static const struct lesson nothing = {0};
+    const struct lesson *b = a->lesson && !a->refused ? a->lesson : &nothing;
     buf_fmt(out, "\"step\":%" PRId64 ",\"snapshot\":\"%s\",\"state\":\"%s\",\"refused\":%s,",
             a->state->step, a->state->snapshot, a->state->hash, a->refused ? "true" : "false");
     put_leases(out, a->lease, a->nlease);

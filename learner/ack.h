@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "learner/batch.h"
+#include "learner/lesson.h"
 #include "learner/metrics.h"
 #include "learner/state.h"
 
 struct ack {
-    const struct state *state; /* saved */
-    const struct batch *batch; /* NULL for the first weights */
+    const struct state *state;   /* saved */
+    const struct lesson *lesson; /* NULL for the first weights */
     bool refused;
     const int64_t *lease; /* ids */
     size_t nlease;

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "learner/ack.h"
-#include "learner/batch.h"
+#include "learner/lesson.h"
 #include "learner/link.h"
 #include "learner/plan.h"
 #include "learner/state.h"
@@ -34,7 +34,7 @@ struct learner {
     struct link *link;
     struct store *store; /* read-only */
     struct state *state;
-    struct batch *batch;
+    struct lesson *lesson;
     struct baselines baselines; /* as of the newest acknowledged step */
     int64_t policy;             /* of the state's weights */
     int64_t *lease;             /* of the step in progress; owned */
@@ -155,7 +155,7 @@ settle(struct learner *l, int64_t policy) {
     l->pending = false;
     l->policy = policy;
     if (!l->refused)
-        baselines_copy(&l->baselines, &l->batch->baselines);
+        baselines_copy(&l->baselines, &l->lesson->baselines);
     state_thin(l->state, l->run);
     append_line(l);
     if (l->refused)
@@ -189,7 +189,7 @@ open_session(struct learner *l, struct err *e) {
 }
 
 struct reading {
-    struct batch *batch;
+    struct lesson *lesson;
     struct err *e;
     int bad;
 };
@@ -197,16 +197,16 @@ struct reading {
 static int
 take_match(void *arg, const struct store_match *m) {
     struct reading *r = arg;
-    r->bad = batch_match(r->batch, m, r->e);
+    r->bad = lesson_match(r->lesson, m, r->e);
     return r->bad;
 }
 
-/* Reads the leased matches into the batch. A busy database is asked again, as long as it has shown no
+/* Reads the leased matches into the lesson. A busy database is asked again, as long as it has shown no
  * match. */
 static int
-read_lease(struct learner *l, const struct link_lease *lease, int64_t count, struct err *e) {
-    int64_t before = l->batch->leased;
-    struct reading r = {.batch = l->batch, .e = e};
+read_lease(struct learner *l, const struct link_lease *lease, struct err *e) {
+    int64_t before = l->lesson->leased, count = lease->last - lease->first + 1;
+    struct reading r = {.lesson = l->lesson, .e = e};
     int64_t start = clock_mono_us();
     for (;;) {
         int got = store_match_each(l->store, lease->first, lease->last, take_match, &r, e);
@@ -214,16 +214,16 @@ read_lease(struct learner *l, const struct link_lease *lease, int64_t count, str
             return -1;
         if (got >= 0)
             break;
-        if (!store_retry(l->store) || l->batch->leased != before ||
+        if (!store_retry(l->store) || l->lesson->leased != before ||
             seconds_since(start) > BUSY_SECONDS)
             return -1;
         nanosleep(&(struct timespec){.tv_nsec = 20 * 1000000L}, NULL);
     }
-    if (l->batch->leased - before != count)
+    if (l->lesson->leased - before != count)
         return err_set(e,
                        "lease %" PRId64 " is of %" PRId64 " matches, but run.db holds %" PRId64
                        " training matches from %" PRId64 " to %" PRId64,
-                       lease->id, count, l->batch->leased - before, lease->first, lease->last);
+                       lease->id, count, l->lesson->leased - before, lease->first, lease->last);
     return 0;
 }
 
@@ -235,13 +235,21 @@ wait_lease(struct learner *l, int64_t count, struct link_lease *out, struct err 
         r = link_lease(l->link, count, out, e);
     } while (r == LINK_WAIT && !is_stopped(NULL));
     l->wait_s += seconds_since(start);
-    return is_stopped(NULL) ? LINK_STOP : r;
+    if (is_stopped(NULL))
+        return LINK_STOP;
+    if (r == LINK_OK && (out->first > out->last || out->last - out->first >= count)) {
+        err_set(
+            e, "lease %" PRId64 ": %" PRId64 " matches were asked for, not %" PRId64 " to %" PRId64,
+            out->id, count, out->first, out->last);
+        return LINK_FAIL;
+    }
+    return r;
 }
 
 /* Leases the matches of a step, chunk by chunk, and adds up their gradient. */
 static enum link_result
 gather(struct learner *l, struct err *e) {
-    batch_begin(l->batch, l->state->step + 1, l->policy, &l->baselines);
+    lesson_begin(l->lesson, l->state->step + 1, l->policy, &l->baselines);
     l->nlease = 0;
     l->wait_s = l->learn_s = 0;
     for (int64_t left = l->plan.batch; left > 0;) {
@@ -256,11 +264,11 @@ gather(struct learner *l, struct err *e) {
         }
         l->lease[l->nlease++] = lease.id;
         int64_t start = clock_mono_us();
-        if (read_lease(l, &lease, count, e) < 0)
+        if (read_lease(l, &lease, e) < 0)
             return LINK_FAIL;
-        batch_chunk(l->batch, l->state->model, l->state->magnet);
+        lesson_chunk(l->lesson, l->state->model, l->state->magnet);
         l->learn_s += seconds_since(start);
-        left -= count;
+        left -= lease.last - lease.first + 1;
     }
     return LINK_OK;
 }
@@ -269,12 +277,12 @@ static void
 measure(struct learner *l, int64_t step, double norm, double publish_s) {
     struct metrics *m = &l->metrics;
     metrics_clear(m);
-    batch_metrics(l->batch, m);
+    lesson_metrics(l->lesson, m);
     double whole = seconds_since(l->step_began);
     m->at[METRIC_GRAD_NORM] = norm;
     m->at[METRIC_LR] = plan_rate(&l->plan, step);
-    m->at[METRIC_TOKENS_S] = (double)l->batch->tokens / whole;
-    m->at[METRIC_MATCHES_S] = (double)l->batch->matches / whole;
+    m->at[METRIC_TOKENS_S] = (double)l->lesson->tokens / whole;
+    m->at[METRIC_MATCHES_S] = (double)l->lesson->matches / whole;
     m->at[METRIC_WAIT_DATA_S] = l->wait_s;
     m->at[METRIC_LEARN_S] = l->learn_s;
     m->at[METRIC_PUBLISH_S] = publish_s;
@@ -287,11 +295,11 @@ make_step(struct learner *l, struct err *e) {
     if (r != LINK_OK)
         return r;
     int64_t step = l->state->step + 1, start = clock_mono_us();
-    if (!l->batch->tokens)
+    if (!l->lesson->tokens)
         log_warn(MODULE, "step %" PRId64 ": nothing to learn from in %" PRId64 " matches", step,
-                 l->batch->leased);
+                 l->lesson->leased);
     double norm;
-    l->refused = !update_apply(l->state, l->batch, &l->plan, step, &norm);
+    l->refused = !update_apply(l->state, l->lesson, &l->plan, step, &norm);
     l->learn_s += seconds_since(start);
     start = clock_mono_us();
     if (state_save(l->state, &l->plan, l->run, e) < 0)
@@ -299,7 +307,7 @@ make_step(struct learner *l, struct err *e) {
     measure(l, step, norm, seconds_since(start));
     buf_clear(&l->body);
     ack_body(&(struct ack){.state = l->state,
-                           .batch = l->batch,
+                           .lesson = l->lesson,
                            .refused = l->refused,
                            .lease = l->lease,
                            .nlease = l->nlease,
@@ -344,12 +352,12 @@ run_plan(struct learner *l, struct err *e) {
     struct link_patience patience = {.start = 30, .lost = 60};
     l->link = link_new(l->run, patience, is_stopped, NULL);
     l->state = state_new(&l->plan);
-    l->batch = batch_new(&l->plan, l->state->model->count);
+    l->lesson = lesson_new(&l->plan, l->state->model->count);
     l->baselines = (struct baselines){.kind = l->plan.baseline, .decay = l->plan.baseline_decay};
     enum link_result r = loop(l, e);
     link_free(l->link);
     store_close(l->store);
-    batch_free(l->batch);
+    lesson_free(l->lesson);
     state_free(l->state);
     baselines_free(&l->baselines);
     free(l->lease);

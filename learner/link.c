@@ -133,13 +133,7 @@ serve_changed(const struct link *l) {
 static enum link_result
 refused(const struct link *l, int status, struct err *e) {
     http_refusal(l->http, e);
-    if (status != 401 && status != 409)
-        return LINK_FAIL;
-    if (serve_changed(l))
-        return LINK_LOST;
-    if (status == 409)
-        err_prefix(e, "this learner's session is over (was another learner started for this run?)");
-    return LINK_FAIL;
+    return (status == 401 || status == 409) && serve_changed(l) ? LINK_LOST : LINK_FAIL;
 }
 
 /* Sends l->body; 5xx answers are asked again for a while. */

@@ -14,7 +14,8 @@ length(const float *v, size_t n) {
 }
 
 static void
-optimize(struct state *s, const struct batch *b, const struct plan *p, int64_t step, double scale) {
+optimize(struct state *s, const struct lesson *b, const struct plan *p, int64_t step,
+         double scale) {
     struct optim_rates rates = p->rates;
     rates.lr = plan_rate(p, step);
     s->updates++;
@@ -44,11 +45,11 @@ move_magnet(struct state *s, const struct plan *p, int64_t step) {
 }
 
 bool
-update_apply(struct state *s, const struct batch *b, const struct plan *p, int64_t step,
+update_apply(struct state *s, const struct lesson *b, const struct plan *p, int64_t step,
              double *norm) {
-    double divisor = batch_divisor(b);
+    double divisor = lesson_divisor(b);
     *norm = length(b->grad, b->count) / divisor;
-    bool good = isfinite(batch_loss(b)) && isfinite(*norm);
+    bool good = isfinite(lesson_loss(b)) && isfinite(*norm);
     double scale = 1 / divisor;
     if (good && p->clip > 0 && *norm > p->clip)
         scale *= p->clip / *norm;

@@ -6,8 +6,8 @@
  * one. Sums stay undivided until the step ends, because some divisors are known only then.
  *
  * Equal matches, equal chunks and equal weights give the same bytes. */
-#ifndef LEARNER_BATCH_H
-#define LEARNER_BATCH_H
+#ifndef LEARNER_LESSON_H
+#define LEARNER_LESSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "policy/model.h"
 #include "store/store.h"
 
-struct batch { /* read what you like, change nothing */
+struct lesson { /* read what you like, change nothing */
     const struct plan *plan;
     const struct objective *objective; /* of this step */
     bool warmup;
@@ -39,23 +39,24 @@ struct batch { /* read what you like, change nothing */
     double loss, entropy, kl, drift; /* sums over tokens */
     double ret[2], advantage[2];     /* sums over the seats learned from */
     int64_t seats[2];
-    struct batch_work *work; /* the chunk in progress */
+    struct lesson_work *work; /* the chunk in progress */
 };
 
-struct batch *batch_new(const struct plan *p, size_t params);
-void batch_free(struct batch *b); /* NULL is fine */
-/* Forgets everything and opens the batch of `step`. Baselines are copied. */
-void batch_begin(struct batch *b, int64_t step, int64_t policy, const struct baselines *baselines);
+struct lesson *lesson_new(const struct plan *p, size_t params);
+void lesson_free(struct lesson *b); /* NULL is fine */
+/* Forgets everything and opens the lesson of `step`. Baselines are copied. */
+void lesson_begin(struct lesson *b, int64_t step, int64_t policy,
+                  const struct baselines *baselines);
 /* Takes one recorded match into the chunk. Matches that are not of training (evaluations) are passed
  * over; aborted ones are counted and not learned from. A row that does not fit the run is an error. */
-int batch_match(struct batch *b, const struct store_match *m, struct err *e);
+int lesson_match(struct lesson *b, const struct store_match *m, struct err *e);
 /* Ends the chunk: its gradient is added. `magnet` is used where its weight is not 0. */
-void batch_chunk(struct batch *b, const struct model *m, const struct model *magnet);
+void lesson_chunk(struct lesson *b, const struct model *m, const struct model *magnet);
 /* What the summed loss and gradient are divided by. */
-double batch_divisor(const struct batch *b);
+double lesson_divisor(const struct lesson *b);
 /* The whole loss, divided. */
-double batch_loss(const struct batch *b);
+double lesson_loss(const struct lesson *b);
 /* Fills the metrics that are about the matches. */
-void batch_metrics(const struct batch *b, struct metrics *out);
+void lesson_metrics(const struct lesson *b, struct metrics *out);
 
 #endif

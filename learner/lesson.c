@@ -1,10 +1,10 @@
-/* The loss of a step, with T the sampled tokens and N = batch_divisor():
+/* The loss of a step, with T the sampled tokens and N = lesson_divisor():
  *
  *   1/N * sum_T [ term(token) - entropy * H(pi(. | context)) + magnet_kl * KL(pi(. | context) || magnet) ]
  *
  * The last two are over the contexts in which tokens were sampled, once for each time, and are
  * differentiated with the visits held fixed. The warm-up has the first term only. */
-#include "learner/batch.h"
+#include "learner/lesson.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "learner/sequence.h"
 #include "policy/score.h"
 
-struct batch_work {
+struct lesson_work {
     struct score *score; /* of the head in use; made when first needed */
     bool score_is_warmup;
     struct visits visits; /* the chunk's sampled tokens */
@@ -23,9 +23,9 @@ struct batch_work {
     size_t cap;
 };
 
-struct batch *
-batch_new(const struct plan *p, size_t params) {
-    struct batch *b = mem_zero(1, sizeof *b);
+struct lesson *
+lesson_new(const struct plan *p, size_t params) {
+    struct lesson *b = mem_zero(1, sizeof *b);
     b->plan = p;
     b->count = params;
     b->grad = mem_aligned(params * sizeof(float));
@@ -34,7 +34,7 @@ batch_new(const struct plan *p, size_t params) {
 }
 
 void
-batch_free(struct batch *b) {
+lesson_free(struct lesson *b) {
     if (!b)
         return;
     score_free(b->work->score);
@@ -49,8 +49,8 @@ batch_free(struct batch *b) {
 
 /* The warm-up imitates a player that knows no nucleus: tokens outside it would have probability 0. */
 static void
-choose_score(struct batch *b) {
-    struct batch_work *w = b->work;
+choose_score(struct lesson *b) {
+    struct lesson_work *w = b->work;
     if (w->score && w->score_is_warmup == b->warmup) {
         score_clear(w->score);
         return;
@@ -64,7 +64,7 @@ choose_score(struct batch *b) {
 }
 
 void
-batch_begin(struct batch *b, int64_t step, int64_t policy, const struct baselines *baselines) {
+lesson_begin(struct lesson *b, int64_t step, int64_t policy, const struct baselines *baselines) {
     b->warmup = plan_is_warmup(b->plan, step);
     b->objective = b->warmup ? &objective_imitate : b->plan->objective;
     b->policy = policy;
@@ -85,7 +85,7 @@ batch_begin(struct batch *b, int64_t step, int64_t policy, const struct baseline
 /* ---- matches ---- */
 
 static void
-add_sample(struct batch *b, const struct store_sample *s) {
+add_sample(struct lesson *b, const struct store_sample *s) {
     if (b->nsample == b->sample_cap) {
         b->sample_cap = b->sample_cap ? 2 * b->sample_cap : 256;
         b->sample = mem_grow(b->sample, b->sample_cap, sizeof *b->sample);
@@ -97,7 +97,7 @@ add_sample(struct batch *b, const struct store_sample *s) {
 }
 
 static int
-check_kind(const struct batch *b, const struct store_match *m, struct err *e) {
+check_kind(const struct lesson *b, const struct store_match *m, struct err *e) {
     enum match_kind want = b->warmup ? MATCH_WARMUP : MATCH_TRAIN;
     if (m->kind == want)
         return 0;
@@ -108,7 +108,7 @@ check_kind(const struct batch *b, const struct store_match *m, struct err *e) {
 }
 
 int
-batch_match(struct batch *b, const struct store_match *m, struct err *e) {
+lesson_match(struct lesson *b, const struct store_match *m, struct err *e) {
     if (m->kind != MATCH_TRAIN && m->kind != MATCH_WARMUP)
         return 0;
     if (check_kind(b, m, e) < 0)
@@ -147,7 +147,7 @@ batch_match(struct batch *b, const struct store_match *m, struct err *e) {
 /* ---- the gradient of a chunk ---- */
 
 static void
-make_weights(struct batch_work *w, size_t nodes) {
+make_weights(struct lesson_work *w, size_t nodes) {
     if (nodes > w->cap) {
         w->weight = mem_grow(w->weight, 3 * nodes, sizeof *w->weight);
         w->cap = nodes;
@@ -157,8 +157,8 @@ make_weights(struct batch_work *w, size_t nodes) {
 
 /* Sums the terms over the chunk's tokens, and at each node the weights. */
 static void
-add_terms(struct batch *b, bool magnet) {
-    struct batch_work *w = b->work;
+add_terms(struct lesson *b, bool magnet) {
+    struct lesson_work *w = b->work;
     const float *logp = score_logp(w->score), *entropy = score_entropy(w->score);
     const float *kl = magnet ? score_kl(w->score) : NULL;
     float *w_logp = w->weight, *w_entropy = w_logp + w->cap, *w_kl = w_entropy + w->cap;
@@ -182,8 +182,8 @@ add_terms(struct batch *b, bool magnet) {
 }
 
 void
-batch_chunk(struct batch *b, const struct model *m, const struct model *magnet) {
-    struct batch_work *w = b->work;
+lesson_chunk(struct lesson *b, const struct model *m, const struct model *magnet) {
+    struct lesson_work *w = b->work;
     size_t nodes = score_nodes(w->score);
     if (w->visits.n) {
         bool with_magnet = !b->warmup && b->plan->magnet_kl > 0;
@@ -205,18 +205,18 @@ batch_chunk(struct batch *b, const struct model *m, const struct model *magnet) 
 /* ---- what it came to ---- */
 
 double
-batch_divisor(const struct batch *b) {
+lesson_divisor(const struct lesson *b) {
     if (!b->objective->per_token)
         return b->plan->normalizer;
     return b->tokens ? (double)b->tokens : 1;
 }
 
 double
-batch_loss(const struct batch *b) {
+lesson_loss(const struct lesson *b) {
     double sum = b->loss;
     if (!b->warmup)
         sum += b->plan->magnet_kl * b->kl - b->plan->entropy * b->entropy;
-    return sum / batch_divisor(b);
+    return sum / lesson_divisor(b);
 }
 
 static double
@@ -225,7 +225,7 @@ ratio(double sum, int64_t n) {
 }
 
 void
-batch_metrics(const struct batch *b, struct metrics *out) {
+lesson_metrics(const struct lesson *b, struct metrics *out) {
     for (int seat = 0; seat < 2; seat++) {
         out->at[METRIC_REWARD_0 + seat] = ratio(b->ret[seat], b->seats[seat]);
         if (b->warmup)
@@ -233,7 +233,7 @@ batch_metrics(const struct batch *b, struct metrics *out) {
         out->at[METRIC_ADVANTAGE_0 + seat] = ratio(b->advantage[seat], b->seats[seat]);
         out->at[METRIC_BASELINE_0 + seat] = baselines_value(&b->baselines, b->game, seat);
     }
-    out->at[METRIC_LOSS] = batch_loss(b);
+    out->at[METRIC_LOSS] = lesson_loss(b);
     out->at[METRIC_ENTROPY] = ratio(b->entropy, b->tokens);
     if (!b->warmup) {
         out->at[METRIC_KL_SAMPLER] = ratio(b->drift, b->tokens);
