@@ -50,6 +50,9 @@ $(O)/%.o: %.c Makefile $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# The assembler includes these, which -MMD does not see.
+$(O)/store/schema.o: store/schema.sql store/views.sql
+
 define library
 $(O)/lib$(1).a: $$(call objects,$(1))
 	@rm -f $$@

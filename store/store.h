@@ -25,11 +25,14 @@ enum store_mode { STORE_WRITE, STORE_READ };
 struct store *store_open(const char *path, enum store_mode mode, bool full_sync, struct err *e);
 void store_close(struct store *s); /* commits what is open; NULL is fine */
 int store_commit(struct store *s, struct err *e);
+/* Forgets everything since the last commit (after a failure that store_retry() explains). */
+void store_rollback(struct store *s);
 bool store_retry(const struct store *s); /* was the last failure "busy" or "full"? */
 int store_checkpoint(struct store *s, struct err *e);
 
-/* ---- run: one row of facts, set once; later sets must agree unless `mutable` ---- */
+/* ---- run: facts. _set: set once, later values must agree. _put: the newest value counts. ---- */
 int store_run_set(struct store *s, const char *key, const char *value, struct err *e);
+int store_run_put(struct store *s, const char *key, const char *value, struct err *e);
 int store_run_get(struct store *s, const char *key, char *value, size_t cap, struct err *e); /* 1 found, 0 not, -1 */
 
 /* ---- games and policies: found or added; ids count from 1 ---- */
@@ -86,6 +89,8 @@ struct store_turn {
     int seat;
     const int32_t *prompt;       /* [nprompt] tokens this turn added to the seat's context */
     size_t nprompt;              /* stored once per distinct content */
+    const char *prompt_text;     /* the same for people, kept with the prompt's first use; NULL = not
+                                  * given; not read back by store_match_each() */
     const char *reply;           /* [nreply] raw reply bytes */
     size_t nreply;
     const char *word;            /* extracted action word, NULL when there is none */
@@ -172,6 +177,14 @@ int store_step_ack(struct store *s, const struct store_step *st, int64_t *policy
 int store_step_last(struct store *s, int64_t *step, char state[HASH_HEX], struct err *e);
 int store_baseline_list(struct store *s, int (*each)(void *arg, const struct store_baseline *), void *arg, struct err *e);
 
+/* ---- thinning: less bytes for what was learned from ---- */
+/* Drops token ids and log-probabilities of consumed training matches with id <= upto that ended by play,
+ * except where id % keep_one_in == 0; store_match_each() then gives their turns ntokens 0. Does one bounded
+ * slice a call, from where the last call ended, and commits. Returns how many ids it passed (0: nothing
+ * left to do up to `upto`), or -1. The caller leaves the newest matches out of `upto`; matches not
+ * consumed yet are left out by itself. */
+int store_thin(struct store *s, int64_t upto, int keep_one_in, struct err *e);
+
 /* ---- evaluations and events ---- */
 struct store_eval {
     int64_t policy;              /* 0 = the mixture */
@@ -185,6 +198,12 @@ int store_eval_add(struct store *s, const struct store_eval *v, struct err *e);
 int store_event_add(struct store *s, const char *level, const char *module, const char *text, struct err *e);
 
 /* ---- questions of people and the API: rows as JSON, so that callers need no SQL ---- */
+struct store_named {
+    const char *name, *help;
+    const char *params; /* ":game :limit"; each may be left out, and is then "any" */
+    const char *sql;
+};
+const struct store_named *store_query_at(int i); /* NULL past the last */
 /* Runs one of the named queries (store/query.c lists them: "status", "matches", "match", "turns",
  * "policies", "steps", "evals", "events", "games", "forfeits", ...) with integer and text parameters
  * bound by name. each() receives one row: names and values as text (NULL = SQL NULL), `kind` tells
