@@ -45,6 +45,12 @@ trim(const char *at, size_t n) {
     return (struct piece){at, n};
 }
 
+/* For "%.*s" in an error's sentence, which has no room for everything. */
+static int
+shown(struct piece p) {
+    return p.n < 60 ? (int)p.n : 60;
+}
+
 static bool
 is_word(struct piece p, const char *word) {
     return strlen(word) == p.n && memcmp(p.at, word, p.n) == 0;
@@ -123,7 +129,7 @@ read_value(const struct game *g, int i, struct piece v, struct game_args *args, 
         args->value[i][0] = is_word(v, "true");
         if (args->value[i][0] || is_word(v, "false"))
             return 0;
-        return err_set(e, "%s: %s is '%.*s'; it must be true or false", g->name, p->name, (int)v.n,
+        return err_set(e, "%s: %s is '%.*s'; it must be true or false", g->name, p->name, shown(v),
                        v.at);
     }
     /* A copy, because strtol needs a terminator. */
@@ -141,9 +147,9 @@ read_value(const struct game *g, int i, struct piece v, struct game_args *args, 
     }
     if (p->type == PARAM_LIST)
         return err_set(e, "%s: %s is '%.*s'; it must be 1 to %d numbers from %d to %d, written %s",
-                       g->name, p->name, (int)v.n, v.at, GAME_MAX_LIST, p->min, p->max, p->def);
+                       g->name, p->name, shown(v), v.at, GAME_MAX_LIST, p->min, p->max, p->def);
     return err_set(e, "%s: %s is '%.*s'; it must be a whole number from %d to %d", g->name, p->name,
-                   (int)v.n, v.at, p->min, p->max);
+                   shown(v), v.at, p->min, p->max);
 }
 
 static int
@@ -165,7 +171,7 @@ read_assignment(const struct game *g, struct piece a, bool *given, struct game_a
     struct text t;
     text_init(&t, at, sizeof at);
     list_params(g, &t);
-    return err_set(e, "%s has no parameter '%.*s'; its parameters are: %s", g->name, (int)name.n,
+    return err_set(e, "%s has no parameter '%.*s'; its parameters are: %s", g->name, shown(name),
                    name.at, at);
 }
 
@@ -213,13 +219,12 @@ game_spec_parse(const char *spec, const struct game **g, struct game_args *args,
         struct text t;
         text_init(&t, at, sizeof at);
         list_games(&t);
-        return err_set(e, "no game is called '%.*s'; there are: %s",
-                       (int)(name.n < 100 ? name.n : 100), name.at, at);
+        return err_set(e, "no game is called '%.*s'; there are: %s", shown(name), name.at, at);
     }
     set_defaults(found, args);
     if (open) {
         if (all.at[all.n - 1] != ')')
-            return err_set(e, "%s: the closing ')' is missing in '%.*s'", found->name, (int)all.n,
+            return err_set(e, "%s: the closing ')' is missing in '%.*s'", found->name, shown(all),
                            all.at);
         if (read_args(found, trim(open + 1, (size_t)(all.at + all.n - 1 - open - 1)), args, e))
             return -1;
