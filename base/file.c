@@ -98,8 +98,8 @@ file_write(const char *path, const void *p, size_t n, bool sync, struct err *e) 
 int
 file_mkdirs(const char *path, struct err *e) {
     char part[4096];
-    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
-        return err_set(e, "%s: path too long", path);
+    if (!*path || snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
+        return err_set(e, "%s: path empty or too long", path);
     for (char *s = part + 1;; s++) {
         if (*s != '/' && *s)
             continue;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 static const char *const names[] = {"debug", "info", "warn", "error"};
 static int least = -1;
 
@@ -42,13 +44,8 @@ log_line(enum log_level level, const char *module, const char *fmt, ...) {
     size_t n = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%S", &tm);
     n += (size_t)snprintf(line + n, sizeof line - n, ".%03ldZ %s %s ", t.tv_nsec / 1000000,
                           names[level], module);
-    for (const char *s = text; *s && n < sizeof line - 8; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c < 32 || c == 127)
-            n += (size_t)snprintf(line + n, sizeof line - n, "\\x%02x", c);
-        else
-            line[n++] = (char)c;
-    }
+    utf8_show(text, line + n, sizeof line - 1 - n);
+    n += strlen(line + n);
     line[n++] = '\n';
     /* One write, so that lines of several processes do not mix. */
     if (write(STDERR_FILENO, line, n) < 0)

@@ -39,26 +39,23 @@ utf8_valid(const void *p, size_t n) {
 
 const char *
 utf8_show(const char *s, char *out, size_t size) {
-    size_t n = strlen(s), at = 0;
-    while (n) {
-        uint32_t c;
+    size_t n = strlen(s), at = 0, room_for_dots = 0;
+    for (size_t len; n; s += len, n -= len) {
+        uint32_t c = *(const unsigned char *)s;
         char piece[8];
-        size_t len = utf8_char(s, n, &c);
-        if (!len || c < 0x20 || (c >= 0x7f && c < 0xa0)) {
-            len = len ? len : 1;
-            snprintf(piece, sizeof piece, "\\x%02x",
-                     (unsigned)(len == 1 ? *(const unsigned char *)s : c));
-        } else {
-            memcpy(piece, s, len);
-            piece[len] = '\0';
-        }
-        if (at + strlen(piece) + (n > len ? 4 : 1) > size) {
-            snprintf(out + at, size - at, "...");
+        len = utf8_char(s, n, &c);
+        if (!len || c < 0x20 || (c >= 0x7f && c < 0xa0))
+            snprintf(piece, sizeof piece, "\\x%02x", (unsigned)(c & 0xff));
+        else
+            snprintf(piece, sizeof piece, "%.*s", (int)len, s);
+        len = len ? len : 1;
+        if (at + strlen(piece) >= size) {
+            snprintf(out + room_for_dots, size - room_for_dots, "...");
             return out;
         }
         at += (size_t)snprintf(out + at, size - at, "%s", piece);
-        s += len;
-        n -= len;
+        if (at + 4 <= size)
+            room_for_dots = at;
     }
     out[at] = '\0';
     return out;
