@@ -1,6 +1,6 @@
-/* Parsers of replies. Each finds a stretch of the reply and copies nothing; answer_extract() takes the
- * thinking out first and judges what was found. Replies are hostile: any bytes, any length. Every
- * parser reads a reply at most twice and allocates nothing. */
+/* Parsers of replies. Each finds a stretch of the reply and copies nothing; answer_extract() takes
+ * the thinking out first and judges what was found. Replies are hostile: any bytes, any length.
+ * Every parser reads a reply at most twice and allocates nothing. */
 #include "policy/answer.h"
 
 #include <stdbool.h>

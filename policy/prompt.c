@@ -1,6 +1,6 @@
-/* Prompts: a template is cut into pieces once, at start; building a prompt walks the pieces. A piece
- * whose text is empty still leaves its control token, so that a template has one fixed shape. The
- * bytes of a part can never become a control token (policy/token.h). */
+/* Prompts: a template is cut into pieces once, at start; building a prompt walks the pieces. A
+ * piece whose text is empty still leaves its control token, so that a template has one fixed shape.
+ * The bytes of a part can never become a control token (policy/token.h). */
 #include "policy/prompt.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ refuse_place(const char *what, const char *name, size_t n, struct err *e) {
                    what, n < 40 ? (int)n : 40, name, at);
 }
 
-/* Reads one brace of the source: a doubled one, a place, or trouble. Returns the bytes read or -1. */
+/* Reads one brace: a doubled one, a place, or trouble. Returns the bytes read or -1. */
 static int
 read_brace(const char *what, const char *s, struct template *t, struct buf *literal,
            struct err *e) {

@@ -1,7 +1,8 @@
-/* From a seat's situation to tokens. A template is text with places: {rules} {view} {history} {news}
- * {legal} {seat}. Each place becomes one typed piece (its control token, then its bytes); literal text
- * becomes a TEXT piece. A prompt starts with BOS and ends with REPLY. {history} is a NEWS piece, {seat} a
- * TEXT piece; an empty part leaves its control token. {{ and }} stand for braces that are text.
+/* From a seat's situation to tokens. A template is text with places: {rules} {view} {history}
+ * {news} {legal} {seat}. Each place becomes one typed piece (its control token, then its bytes);
+ * literal text becomes a TEXT piece. A prompt starts with BOS and ends with REPLY. {history} is a
+ * NEWS piece, {seat} a TEXT piece; an empty part leaves its control token. {{ and }} stand for
+ * braces that are text.
  *
  * observation mode:  every turn shows the whole template, and the context starts anew.
  * conversation mode: the first turn shows the template; a later turn appends the follow-up template
@@ -22,7 +23,7 @@ struct prompt_parts { /* borrowed texts of one turn; NULL counts as empty */
     const char *rules, *view, *history, *news, *legal, *seat;
 };
 
-/* `follow_up` is used in conversation mode only. Unknown places are an error that lists the known. */
+/* `follow_up` is used in conversation mode only. An unknown place is an error that lists all. */
 struct prompt *prompt_new(const char *template, const char *follow_up, enum prompt_mode mode,
                           struct err *e);
 void prompt_free(struct prompt *p);
@@ -32,7 +33,7 @@ struct prompt_uses {
     bool rules, view, history, news, legal, seat;
 };
 struct prompt_uses prompt_uses(const struct prompt *p);
-/* Appends the tokens that turn number `turn` (0 = the seat's first of the match) adds to its context. */
+/* Appends what turn number `turn` (0 = the seat's first of the match) adds to its context. */
 void prompt_build(const struct prompt *p, int turn, const struct prompt_parts *parts,
                   struct tokens *out);
 

@@ -1,6 +1,6 @@
-/* Snapshots and the export to a Hugging Face folder. A snapshot is encoded straight into one buffer,
- * hashed, and written once; loading reads it whole and checks the hash before anything else. The
- * configuration lies in the metadata under "agon.<field>", one text a field. */
+/* Snapshots and the export to a Hugging Face folder. A snapshot is encoded straight into one
+ * buffer, hashed, and written once; loading reads it whole and checks the hash before anything
+ * else. The configuration lies in the metadata under "agon.<field>", one text a field. */
 #include "policy/snap.h"
 
 #include <jansson.h>
@@ -303,7 +303,10 @@ write_json(const char *dir, const char *name, json_t *j, struct err *e) {
     snprintf(path, sizeof path, "%s/%s", dir, name);
     char *text = json_dumps(j, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     ensure(text);
-    int rc = file_write(path, text, strlen(text), true, e);
+    struct buf line = {0};
+    buf_fmt(&line, "%s\n", text);
+    int rc = file_write(path, line.at, line.len, true, e);
+    buf_free(&line);
     free(text);
     json_decref(j);
     return rc;

@@ -1,6 +1,6 @@
 /* safetensors. The reader checks the whole layout first (header, then every entry, then that the
- * entries tile the data exactly, in order of their offsets) and only then lets anybody look at a value.
- * Names and metadata stay inside the parsed JSON; tensor bytes stay where they were read to. */
+ * entries tile the data exactly, in order of their offsets) and only then lets anybody look at a
+ * value. Names and metadata stay inside the parsed JSON, tensor bytes where they were read to. */
 #include "policy/tensors.h"
 
 #include <jansson.h>
@@ -12,8 +12,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensor bytes are copied as they are");
 
-/* Bytes. The format allows 100 MB, but parsed JSON takes up to forty times its text, and this is room for
- * some 150,000 tensors in one file. */
+/* Bytes. The format allows 100 MB, but parsed JSON takes up to forty times its text, and this is
+ * room for some 150,000 tensors in one file. */
 #define MAX_HEADER (16u << 20)
 #define MAX_DIMS 8
 #define META_KEY "__metadata__"

@@ -1,7 +1,7 @@
-/* safetensors files (huggingface.co/docs/safetensors): 8-byte little-endian header length, JSON header,
- * then raw tensor bytes. Only F32 is written; F32, F16 and BF16 are read (widened to float32). The reader
- * trusts nothing: header length, JSON, names, shapes, offsets, overlaps, holes and sizes are checked
- * before any of it is used. */
+/* safetensors files (huggingface.co/docs/safetensors): 8-byte little-endian header length, JSON
+ * header, then raw tensor bytes. Only F32 is written; F32, F16 and BF16 are read (widened to
+ * float32). The reader trusts nothing: header length, JSON, names, shapes, offsets, overlaps, holes
+ * and sizes are checked before any of it is used. */
 #ifndef POLICY_TENSORS_H
 #define POLICY_TENSORS_H
 

@@ -1,5 +1,5 @@
-/* Plays an equilibrium of a game that is small enough to solve: solved once when opened, then sampled
- * from at every turn. */
+/* Plays an equilibrium of a game that is small enough to solve: solved once when opened, then
+ * sampled from at every turn. */
 #include <stdlib.h>
 
 #include "base/mem.h"

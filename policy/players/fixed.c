@@ -1,5 +1,5 @@
-/* Plays the first of the listed words that is legal here; the first legal action where none is. A word
- * cannot contain a comma. */
+/* Plays the first of the listed words that is legal here; the first legal action where none is. A
+ * word cannot contain a comma. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Plays perfectly: every action that keeps the game's value, with the same probability. All states that
- * can be reached are counted when the player is opened, so that a game too large is refused then and
- * the table of solved states never runs full in the middle of a match. */
+/* Plays perfectly: every action that keeps the game's value, with the same probability. All states
+ * that can be reached are counted when the player is opened, so that a game too large is refused
+ * then and the table of solved states never runs full in the middle of a match. */
 #include "games/solve.h"
 #include "policy/players/kinds.h"
 

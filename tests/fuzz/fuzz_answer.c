@@ -1,5 +1,5 @@
-/* Whatever a reply holds, each parser finds a stretch of it or nothing, and what is extracted is a word:
- * not empty, no NUL, no blanks around it. */
+/* Whatever a reply holds, each parser finds a stretch of it or nothing, and what is extracted is a
+ * word: not empty, no NUL, no blanks around it. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>

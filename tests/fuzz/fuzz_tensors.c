@@ -1,5 +1,5 @@
-/* A safetensors file is either refused with a sentence, or every tensor of it can be named, and read
- * where the shape is one of those tried here. What is read is finite. */
+/* A safetensors file is either refused with a sentence, or every tensor of it can be named, and
+ * read where the shape is one of those tried here. What is read is finite. */
 #include <math.h>
 #include <string.h>
 

@@ -54,6 +54,7 @@ static const struct sample samples[] = {
     {"line", "first\nsecond", "second"},
     {"line", "first\r\n second \r\n\r\n \n", "second"},
     {"line", "\n\nbet", "bet"},
+    {"line", "first\rsecond", "second"},
     {"line", "[bet]", "[bet]"},
     {"line", " \n\t\n", NULL},
     {"line", "", NULL},

@@ -1,5 +1,5 @@
-/* Scripted players: names, refusals, and that each plays what it says, on games small enough to check
- * against the solver. */
+/* Scripted players: names, refusals, and that each plays what it says, on games small enough to
+ * check against the solver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -192,7 +192,8 @@ test_minimax(void **state) {
     player_close(lax);
 }
 
-/* Collects the equilibrium player's play at every information set and measures how exploitable it is. */
+/* Collects the equilibrium player's play at every information set and measures how exploitable it
+ * is. */
 static void
 test_equilibrium(void **state) {
     (void)state;

@@ -1,5 +1,6 @@
-/* Snapshots: what is saved is what is loaded, every damaged or lying file is refused, and the exported
- * folder is complete. */
+/* Snapshots: what is saved is what is loaded, every damaged or lying file is refused, and the
+ * exported folder is complete. With AGON_HF_EXPORT=FOLDER it runs no test but writes exports and
+ * expectations there, for tests/int/hf_export.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "policy/gen.h"
 #include "policy/snap.h"
 #include "policy/tensors.h"
 #include "policy/token.h"
@@ -205,8 +207,8 @@ forge(const struct place *p, const void *at, size_t n, char hash[HASH_HEX]) {
     write_bytes(path, at, n);
 }
 
-/* The same damage under a true name: nothing may crash, and what loads is finite and of the shape that
- * it says. (A flipped bit of a weight gives another, valid model.) */
+/* The same damage under a true name: nothing may crash, and what loads is finite and of the shape
+ * that it says. (A flipped bit of a weight gives another, valid model.) */
 static void
 test_damage_behind_a_true_hash(void **state) {
     struct place *p = *state;
@@ -414,8 +416,80 @@ test_export(void **state) {
     assert_non_null(strstr(e.text, p->path));
 }
 
+/* ---- for tests/int/hf_export.py ---- */
+
+/* The log-probabilities of every token after the first n tokens. */
+static json_t *
+next_row(struct gen *g, const int32_t *tokens, size_t n, int vocab) {
+    struct gen_outcomes o;
+    gen_enumerate(g, tokens, n, 1, -1, (size_t)vocab, &o);
+    assert_int_equal(vocab, o.count);
+    double *row = mem_zero((size_t)vocab, sizeof *row);
+    for (size_t i = 0; i < o.count; i++)
+        row[o.tokens.at[o.outcome[i].at]] = log(o.outcome[i].probability);
+    json_t *list = json_array();
+    for (int i = 0; i < vocab; i++)
+        json_array_append_new(list, json_real(row[i]));
+    free(row);
+    gen_outcomes_free(&o);
+    return list;
+}
+
+/* Exports a random model to `dir`, and what it thinks of some tokens to dir/expected.json. */
+static void
+export_with_expectations(const char *dir, const struct model_config *c) {
+    struct err e = {""};
+    struct model *m = model_new(c);
+    model_init(m, 11, 0.3);
+    if (snap_export_hf(m, dir, &e) < 0)
+        fail_msg("%s", e.text);
+    struct gen *g = gen_new(m, (struct gen_head){.temperature = 1, .top_p = 1}, 0);
+    struct rng r;
+    rng_init(&r, 1, 1, RNG_TEST);
+    int32_t tokens[40];
+    json_t *ids = json_array(), *rows = json_array();
+    for (size_t i = 0; i < 40; i++) {
+        tokens[i] = i ? (int32_t)rng_below(&r, (uint32_t)c->vocab) : TOKEN_BOS;
+        json_array_append_new(ids, json_integer(tokens[i]));
+        json_array_append_new(rows, next_row(g, tokens, i + 1, c->vocab));
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/expected.json", dir);
+    json_t *all = json_pack("{s:o, s:o}", "tokens", ids, "logprobs", rows);
+    assert_int_equal(0, json_dump_file(all, path, 0));
+    json_decref(all);
+    gen_free(g);
+    model_free(m);
+}
+
+static int
+export_for_transformers(const char *folder) {
+    struct model_config c = {.vocab = TOKEN_COUNT,
+                             .dim = 32,
+                             .layers = 3,
+                             .heads = 4,
+                             .kv_heads = 2,
+                             .hidden = 48,
+                             .context = 64,
+                             .tied = true,
+                             .rope_theta = 10000,
+                             .norm_eps = 1e-5f};
+    char dir[2048];
+    snprintf(dir, sizeof dir, "%s/tied", folder);
+    export_with_expectations(dir, &c);
+    c.tied = false;
+    c.kv_heads = 4;
+    c.rope_theta = 500;
+    c.norm_eps = 1e-3f;
+    snprintf(dir, sizeof dir, "%s/untied", folder);
+    export_with_expectations(dir, &c);
+    return 0;
+}
+
 int
 main(void) {
+    if (getenv("AGON_HF_EXPORT"))
+        return export_for_transformers(getenv("AGON_HF_EXPORT"));
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),
