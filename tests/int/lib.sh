@@ -39,3 +39,16 @@ with urllib.request.urlopen("http://%s:%d%s" % (card["host"], card["port"], path
     print(json.load(r)[field])
 PY
 }
+
+# Everything that is stored of a run, times and process numbers aside.
+dump_run() {
+    sql "$1/run.db" "
+        select m.id, m.kind, m.iteration, m.deal, m.policy0_id, m.policy1_id, m.reason, m.loser,
+               m.payoff0, m.payoff1, m.result, m.moves from match m order by m.id;
+        select t.match_id, t.turn_no, t.ply, t.seat, quote(p.tokens), t.reply, t.word, t.action,
+               t.verdict, quote(t.tokens), quote(t.logp), t.policy_id
+          from turn t left join prompt p on p.id = t.prompt_id order by t.match_id, t.turn_no;
+        select step, snapshot, state from step order by step;
+        select game_id, role, value, count from baseline order by 1, 2;
+        select match_id, seat, step, ret, baseline, advantage from sample order by 1, 2;"
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# timeout: 60
+# The command line: help for everything, one sentence and the right exit status for every mistake.
+. tests/int/lib.sh
+
+# Exit status, where the words are expected (out, err), the words; then the arguments of agon.
+expect() {
+    want=$1 where=$2 words=$3
+    shift 3
+    "$AGON" "$@" >"$work/out" 2>"$work/err" </dev/null
+    got=$?
+    other=out
+    [ "$where" = out ] && other=err
+    # stderr holds one line, and nothing on a success
+    if [ $got -eq "$want" ] && grep -qF -- "$words" "$work/$where" && [ ! -s "$work/$other" ] &&
+        { [ "$where" = out ] || [ "$(wc -l <"$work/err")" -eq 1 ]; }; then
+        echo "ok - agon $*"
+    else
+        echo "# status $got, wanted $want with \"$words\" on std$where"
+        sed 's/^/# /' "$work/out" "$work/err" | head -n 20
+        echo "not ok - agon $*"
+    fi
+}
+
+expect 0 out "usage: agon COMMAND" help
+expect 0 out "usage: agon COMMAND" --help
+expect 0 out "usage: agon options [SECTION] [flags]" help options
+expect 0 out "--yaml" options --help
+expect 0 out "usage: agon options" options --nonsense -h
+expect 0 out "agon 0." --version
+expect 0 out "* learner.batch" options learner.b
+expect 2 err 'agon: there is no command "optoins"; did you mean "options"?' optoins
+expect 2 err 'agon: there is no command "\x1b[2J" (`agon help` lists them all)' "$(printf '\033')[2J"
+expect 2 err 'there is no flag --yml; did you mean --yaml?' options --yml
+expect 2 err '--yaml takes no value' options --yaml=1
+expect 2 err 'flags have two dashes' options -y
+expect 2 err '"b" is one argument too many: agon options [SECTION]' options a b
+expect 1 err 'agon options: no option'"'"'s key starts with "--yaml"' options -- --yaml
+expect 1 err 'agon help: there is no command "trian"' help trian
+
+"$AGON" >"$work/out" 2>"$work/err"
+check "no command: help and status 2" test $? -eq 2 -a ! -s "$work/out" -a -s "$work/err"
+"$AGON" options >/dev/full 2>"$work/err"
+check "a full disk is told" test $? -eq 1 -a "$(grep -c 'cannot write the output' "$work/err")" -eq 1
+{ "$AGON" options 2>"$work/err"; echo $? >"$work/status"; } | :
+check "a closed pipe is not" test ! -s "$work/err"
+
+# What the overview lists, in whatever order, is what exists; every command explains itself.
+listed() { "$AGON" help | sed -n 's/^  \([a-z-][a-z-]*\) .*/\1/p'; }
+rows() { sed -n 's/^CMD(\(.*\))$/\1/p' cli/cmd.def; }
+check "the overview lists every command" test "$(listed)" = "$(rows)"
+for name in $(listed); do
+    "$AGON" "$name" --help >"$work/out" 2>"$work/err"
+    check "$name --help" test $? -eq 0 -a ! -s "$work/err" -a \
+        "$(head -n 1 "$work/out" | cut -d ' ' -f 1-3)" = "usage: agon $name"
+    expect 2 err "agon $name: there is no flag --no-such-flag" "$name" --no-such-flag
+done
+
+"$AGON" options --yaml >"$work/full.yaml"
+check "configs/full.yaml is up to date" cmp "$work/full.yaml" configs/full.yaml
