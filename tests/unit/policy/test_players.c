@@ -78,6 +78,8 @@ test_refusals(void **state) {
     check_refused("equilibrium:x", "kuhn_poker", "takes no argument");
     check_refused("minimax", "kuhn_poker",
                   "player 'minimax': kuhn_poker has chance in it, which minimax cannot play");
+    check_refused("minimax", "connect_four",
+                  "player 'minimax': connect_four: the game has more than 300000 nodes");
     check_refused("equilibrium", "kuhn_poker(hands=5)",
                   "player 'equilibrium': kuhn_poker: the game has more than 200000 nodes");
     check_refused("fixed", "kuhn_poker", "needs at least one action");
