@@ -30,7 +30,7 @@ store_game_add(struct store *s, struct store_game *g, struct err *e) {
         return got < 0 ? -1 : 0;
     sqlite3_stmt *st = sql_get(
         s, SQL_GAME_ADD, "INSERT INTO game (spec, name, version, hash) VALUES (?1, ?2, ?3, ?4)", e);
-    if (!st || batch_begin(s, e) < 0)
+    if (!st || batch_alone(s, e) < 0)
         return -1;
     sql_bind_text(st, 1, g->spec);
     sql_bind_text(st, 2, g->name);

@@ -47,7 +47,7 @@ store_lease_add(struct store *s, struct store_lease *l, struct err *e) {
     sqlite3_stmt *st =
         sql_get(s, SQL_LEASE_ADD,
                 "INSERT INTO lease (first_match, last_match, taken_ms) VALUES (?1, ?2, ?3)", e);
-    if (!st || check(s, l, e) < 0 || batch_begin(s, e) < 0)
+    if (!st || check(s, l, e) < 0 || batch_alone(s, e) < 0)
         return -1;
     sqlite3_bind_int64(st, 1, l->first);
     sqlite3_bind_int64(st, 2, l->last);
@@ -67,7 +67,7 @@ store_lease_add(struct store *s, struct store_lease *l, struct err *e) {
 int
 store_lease_drop(struct store *s, struct err *e) {
     sqlite3_stmt *st = sql_get(s, SQL_LEASE_DROP, "DELETE FROM lease WHERE step IS NULL", e);
-    if (!st || batch_begin(s, e) < 0)
+    if (!st || batch_alone(s, e) < 0)
         return -1;
     if (sql_run(st)) {
         sql_fail(s, e, "table lease");

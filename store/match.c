@@ -119,7 +119,7 @@ insert_row(struct store *s, const struct store_match *m, struct err *e) {
     int rc = sql_run(st);
     if (rc)
         sql_fail(s, e, "table match, id %lld", (long long)m->id);
-    return rc == SQLITE_CONSTRAINT || (rc & 0xff) == SQLITE_CONSTRAINT ? 1 : rc ? -1 : 0;
+    return (rc & 0xff) == SQLITE_CONSTRAINT ? 1 : rc ? -1 : 0;
 }
 
 static void
@@ -191,8 +191,9 @@ insert_turn(struct store *s, const struct store_match *m, size_t i, struct err *
                        : 0;
 }
 
-int
-match_insert(struct store *s, const struct store_match *m, struct err *e) {
+/* 0, 1 when nothing was written and the batch is whole (e says why), -1 when it must be undone. */
+static int
+insert(struct store *s, const struct store_match *m, struct err *e) {
     int rc = insert_row(s, m, e);
     if (rc)
         return rc;
@@ -204,15 +205,14 @@ match_insert(struct store *s, const struct store_match *m, struct err *e) {
 
 int
 store_match_add(struct store *s, const struct store_match *m, struct err *e) {
-    if (check(s, m, e) < 0 || (batch_heavy(s) && store_commit(s, e) < 0) || batch_begin(s, e) < 0)
+    if (check(s, m, e) < 0 || batch_begin(s, e) < 0)
         return -1;
-    int rc = match_insert(s, m, e);
+    int rc = insert(s, m, e);
     if (rc < 0)
         batch_undo(s);
-    if (rc)
-        return -1;
-    batch_keep_match(s, m);
-    return 0;
+    else if (rc == 0)
+        s->rows++;
+    return rc ? -1 : 0;
 }
 
 bool

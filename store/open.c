@@ -1,15 +1,11 @@
-/* Opening and closing. The writer holds a lock file beside the database, so that there is one writer only;
- * readers can open a run that is being written, one that has stopped, and one that they may not write to. */
+/* Opening and closing. Readers can open a run that is being written, one that has stopped, and one that they may not write to. */
 #include "store/store-int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -38,26 +34,6 @@ check_path(struct store *s, const char *path, struct err *e) {
 static void
 plain_path(const char *path, char out[PATH_ROOM]) {
     snprintf(out, PATH_ROOM, "%s%s", *path == '/' ? "" : "./", path);
-}
-
-static int
-take_lock(struct store *s, const char *path, struct err *e) {
-    char name[PATH_ROOM], holder[32] = "";
-    snprintf(name, sizeof name, "%s.lock", path);
-    s->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (s->lock < 0)
-        return store_fail(s, e, "%s: cannot open the lock file: %s", name, strerror(errno));
-    if (flock(s->lock, LOCK_EX | LOCK_NB) < 0) {
-        ssize_t n = pread(s->lock, holder, sizeof holder - 1, 0);
-        holder[n > 0 ? n : 0] = '\0';
-        holder[strspn(holder, "0123456789")] = '\0';
-        return store_fail(s, e, "%s: process %s writes to it already; stop that first", path,
-                          *holder ? holder : "of unknown number");
-    }
-    int n = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
-    if (ftruncate(s->lock, 0) < 0 || pwrite(s->lock, holder, (size_t)n, 0) < 0)
-        return 0; /* the number is for people; the lock holds without it */
-    return 0;
 }
 
 /* A stopped run in a folder that this user may not write to: SQLite cannot make its -shm file there. It can
@@ -104,8 +80,7 @@ open_file(struct store *s, const char *path, struct err *e) {
     return rc ? sql_fail(s, e, "%s: cannot read the database", path) : 0;
 }
 
-/* No memory map: a file that somebody truncates would kill the reader with SIGBUS. The writer keeps a batch
- * in its cache until the commit, so that "disk full" shows at commits only. */
+/* No memory map: a file that somebody truncates would kill the reader with SIGBUS. */
 static int
 set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
     sqlite3_busy_timeout(s->db, s->mode == STORE_WRITE ? 100 : 2000);
@@ -119,7 +94,7 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
                          "PRAGMA query_only = ON;";
     const char *writer = "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"
                          "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
-                         "PRAGMA cache_size = -65536; PRAGMA cache_spill = OFF;";
+                         "PRAGMA cache_size = -65536;";
     if (sql_exec(s, both, e) < 0 || sql_exec(s, s->mode == STORE_WRITE ? writer : reader, e) < 0)
         return err_prefix(e, "%s", path);
     if (s->mode == STORE_READ)
@@ -136,7 +111,6 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
 static int
 open_all(struct store *s, const char *path, bool full_sync, struct err *e) {
     if (check_path(s, path, e) < 0 || open_file(s, path, e) < 0 || schema_refuse(s, path, e) < 0 ||
-        (s->mode == STORE_WRITE && take_lock(s, path, e) < 0) ||
         set_up(s, path, full_sync, e) < 0 || schema_open(s, path, e) < 0 ||
         sql_number(s, "SELECT coalesce(max(id), 0) FROM game", &s->games, e) < 0 ||
         sql_number(s, "SELECT coalesce(max(id), 0) FROM policy", &s->policies, e) < 0)
@@ -148,8 +122,6 @@ struct store *
 store_open(const char *path, enum store_mode mode, bool full_sync, struct err *e) {
     struct store *s = mem_zero(1, sizeof *s);
     s->mode = mode;
-    s->lock = -1;
-    s->end = &s->first;
     if (mode == STORE_WRITE)
         s->prompt = mem_zero(PROMPT_SLOTS, sizeof *s->prompt);
     if (open_all(s, path, full_sync, e) < 0) {
@@ -167,12 +139,9 @@ store_close(struct store *s) {
         store_commit(s, NULL);
         batch_undo(s);
     }
-    batch_free(s);
     for (int i = 0; i < SQL_IDS; i++)
         sqlite3_finalize(s->stmt[i]);
     sqlite3_close(s->db);
-    if (s->lock >= 0)
-        close(s->lock);
     prompt_forget(s);
     free(s->prompt);
     buf_free(&s->moves);

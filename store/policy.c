@@ -59,7 +59,7 @@ store_policy_add(struct store *s, struct store_policy *p, struct err *e) {
     if (got)
         return got < 0 ? -1 : 0;
     struct store_policy added = *p;
-    if (batch_begin(s, e) < 0)
+    if (batch_alone(s, e) < 0)
         return -1;
     if (policy_insert(s, &added, e) < 0) {
         batch_undo(s);
@@ -197,7 +197,7 @@ store_policy_list(struct store *s, int (*each)(void *arg, const struct store_pol
 int
 store_policy_set_kept(struct store *s, int64_t id, bool kept, struct err *e) {
     sqlite3_stmt *st = sql_get(s, SQL_POLICY_KEPT, "UPDATE policy SET kept = ?2 WHERE id = ?1", e);
-    if (!st || batch_begin(s, e) < 0)
+    if (!st || batch_alone(s, e) < 0)
         return -1;
     sqlite3_bind_int64(st, 1, id);
     sqlite3_bind_int(st, 2, kept);

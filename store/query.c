@@ -1,5 +1,7 @@
 /* The named questions of people and of the API. A question is one row of the table below; parameters that are
- * not given are NULL, which every question takes for "any". Answers are rows of text. */
+ * not given are NULL, which every question takes for "any". Answers are rows of text.
+ * :limit rows at most, with ids below :before · :game name or spec · :policy id, name, or the first four or
+ * more digits of a snapshot's hash · :kind, :reason, :level a word of that column · :id, :step numbers. */
 #include "store/store-int.h"
 
 #include <math.h>
@@ -7,9 +9,12 @@
 #include <string.h>
 
 #define PAGE "LIMIT min(max(coalesce(:limit, 50), 0), 10000)"
-#define MATCH_FILTER                                                             \
-    " (:kind IS NULL OR m.kind = :kind) AND (:before IS NULL OR m.id < :before)" \
-    " AND (:policy IS NULL OR :policy IN (m.policy0_id, m.policy1_id))"          \
+#define POLICY                                                                         \
+    "SELECT id FROM policy WHERE id = :policy OR name = :policy OR (kind = 'snapshot'" \
+    " AND length(:policy) >= 4 AND substr(name, 1, length(:policy)) = :policy)"
+#define MATCH_FILTER                                                                         \
+    " (:kind IS NULL OR m.kind = :kind) AND (:before IS NULL OR m.id < :before)"             \
+    " AND (:policy IS NULL OR m.policy0_id IN (" POLICY ") OR m.policy1_id IN (" POLICY "))" \
     " AND (:game IS NULL OR m.game_id IN (SELECT id FROM game WHERE :game IN (name, spec)))"
 
 static const struct store_named named[] = {
@@ -62,7 +67,7 @@ static const struct store_named named[] = {
      "SELECT v.id, v.step, p.label AS policy, g.spec AS game, v.kind, v.report, v.at_ms,"
      " v.policy_id, v.game_id FROM eval v LEFT JOIN v_policies p ON p.id = v.policy_id"
      " LEFT JOIN game g ON g.id = v.game_id WHERE (:game IS NULL OR :game IN (g.name, g.spec))"
-     " AND (:policy IS NULL OR v.policy_id = :policy) AND (:before IS NULL OR v.id < :before)"
+     " AND (:policy IS NULL OR v.policy_id IN (" POLICY ")) AND (:before IS NULL OR v.id < :before)"
      " ORDER BY v.id DESC " PAGE},
     {"events", "what happened to the run, newest first", ":level :before :limit",
      "SELECT * FROM event WHERE (:level IS NULL OR level = :level)"
@@ -75,7 +80,7 @@ static const struct store_named named[] = {
      " (SELECT id FROM game WHERE name = :game)) ORDER BY matches DESC " PAGE},
     {"payoff", "who beats whom, newest policies first", ":game :policy :kind :limit",
      "SELECT * FROM v_payoff WHERE (:game IS NULL OR game = :game OR game_id IN"
-     " (SELECT id FROM game WHERE name = :game)) AND (:policy IS NULL OR policy_id = :policy)"
+     " (SELECT id FROM game WHERE name = :game)) AND (:policy IS NULL OR policy_id IN (" POLICY "))"
      " AND (:kind IS NULL OR kind = :kind) ORDER BY policy_id DESC, opponent_id DESC, game_id, "
      "kind " PAGE},
     {"baselines", "what each role of each game is expected to return", "",
@@ -108,6 +113,8 @@ bind_all(struct store *s, const struct store_named *q, sqlite3_stmt *st,
         if (!at)
             return store_fail(s, e, "query %s: no parameter %s; it has %s", q->name, bind[i].name,
                               *q->params ? q->params : "none");
+        if (bind[i].text && !*bind[i].text)
+            continue;
         if (bind[i].text)
             sql_bind_text(st, at, bind[i].text);
         else

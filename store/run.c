@@ -13,7 +13,7 @@ put(struct store *s, const char *key, const char *value, struct err *e) {
                 "INSERT INTO run (key, value, set_ms) VALUES (?1, ?2, ?3)"
                 " ON CONFLICT DO UPDATE SET value = excluded.value, set_ms = excluded.set_ms",
                 e);
-    if (!st || batch_begin(s, e) < 0)
+    if (!st || batch_alone(s, e) < 0)
         return -1;
     sql_bind_text(st, 1, key);
     sql_bind_text(st, 2, value);
@@ -73,8 +73,8 @@ store_run_get(struct store *s, const char *key, char *value, size_t cap, struct 
                 : store_fail(s, e, "table run, key %s: value does not decode or is too long", key);
 }
 
-int
-eval_insert(struct store *s, const struct store_eval *v, struct err *e) {
+static int
+add_eval(struct store *s, const struct store_eval *v, struct err *e) {
     sqlite3_stmt *st = sql_get(s, SQL_EVAL_ADD,
                                "INSERT INTO eval (policy_id, step, game_id, kind, report, at_ms)"
                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -100,19 +100,17 @@ store_eval_add(struct store *s, const struct store_eval *v, struct err *e) {
     if (v->policy < 0 || v->policy > s->policies || v->game < 1 || v->game > s->games)
         return store_fail(s, e, "evaluation: policy %lld or game %lld is unknown",
                           (long long)v->policy, (long long)v->game);
-    if (batch_begin(s, e) < 0)
+    if (batch_alone(s, e) < 0)
         return -1;
-    if (eval_insert(s, v, e) < 0) {
+    if (add_eval(s, v, e) < 0) {
         batch_undo(s);
         return -1;
     }
-    batch_keep_eval(s, v);
-    return 0;
+    return store_commit(s, e);
 }
 
-int
-event_insert(struct store *s, int64_t at_ms, const char *level, const char *module,
-             const char *text, struct err *e) {
+static int
+add_event(struct store *s, const char *level, const char *module, const char *text, struct err *e) {
     sqlite3_stmt *st =
         sql_get(s, SQL_EVENT_ADD,
                 "INSERT INTO event (at_ms, level, module, text) VALUES (?1, ?2, ?3, ?4)", e);
@@ -123,7 +121,7 @@ event_insert(struct store *s, int64_t at_ms, const char *level, const char *modu
         escape_add(&escaped, text, strlen(text));
         text = buf_text(&escaped);
     }
-    sqlite3_bind_int64(st, 1, at_ms);
+    sqlite3_bind_int64(st, 1, clock_wall_ms());
     sql_bind_text(st, 2, level);
     sql_bind_text(st, 3, module);
     sql_bind_text(st, 4, text);
@@ -135,13 +133,11 @@ event_insert(struct store *s, int64_t at_ms, const char *level, const char *modu
 int
 store_event_add(struct store *s, const char *level, const char *module, const char *text,
                 struct err *e) {
-    int64_t now = clock_wall_ms();
-    if (batch_begin(s, e) < 0)
+    if (batch_alone(s, e) < 0)
         return -1;
-    if (event_insert(s, now, level, module, text, e) < 0) {
+    if (add_event(s, level, module, text, e) < 0) {
         batch_undo(s);
         return -1;
     }
-    batch_keep_event(s, now, level, module, text);
-    return 0;
+    return store_commit(s, e);
 }

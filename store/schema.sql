@@ -144,15 +144,24 @@ CREATE TABLE step ( -- one update of the weights; 0 = the first weights
     at_ms            INTEGER NOT NULL,
     samples          INTEGER NOT NULL,
     -- What the learner measured; NULL where it did not.
-    tokens      REAL,
+    matches     REAL,
+    tokens      REAL, -- learned from
     loss        REAL,
     entropy     REAL,
-    kl          REAL,
+    kl_magnet   REAL, -- distance to the reference policy
+    kl_sampler  REAL, -- distance to the policy that played
     grad_norm   REAL,
-    lr          REAL,
-    return_mean REAL,
-    wait_s      REAL, -- seconds spent waiting for matches
-    train_s     REAL, -- seconds spent computing
+    lr          REAL, -- learning rate
+    reward_0    REAL, -- mean payoff of seat 0
+    reward_1    REAL,
+    baseline_0  REAL,
+    baseline_1  REAL,
+    invalid     REAL, -- share of matches that ended by an invalid reply
+    reply_tokens REAL, -- mean length of a reply
+    matches_s   REAL, -- matches a second
+    tokens_s    REAL,
+    wait_data_s REAL, -- seconds spent waiting for matches
+    learn_s     REAL, -- seconds spent computing
     extra       TEXT  -- further measurements as one JSON object
 ) STRICT;
 

@@ -125,3 +125,8 @@ sql_word(struct store *s, const char *sql, char *out, size_t cap, struct err *e)
     sqlite3_finalize(st);
     return got;
 }
+
+bool
+store_retry(const struct store *s) {
+    return s->retry;
+}

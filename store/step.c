@@ -3,11 +3,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 /* Measurements with a column of their own; others go to `extra`. */
-static const char *const columns[] = {"tokens", "loss",        "entropy", "kl",     "grad_norm",
-                                      "lr",     "return_mean", "wait_s",  "train_s"};
+static const char *const columns[] = {
+    "matches",   "tokens",       "loss",      "entropy",  "kl_magnet",   "kl_sampler",
+    "grad_norm", "lr",           "reward_0",  "reward_1", "baseline_0",  "baseline_1",
+    "invalid",   "reply_tokens", "matches_s", "tokens_s", "wait_data_s", "learn_s",
+};
 #define COLUMNS ((int)(sizeof columns / sizeof *columns))
 
 struct last {
@@ -139,8 +145,11 @@ add_step(struct store *s, const struct store_step *st, int64_t policy, struct er
     static const char sql[] =
         "INSERT INTO step (step, policy_before_id, policy_after_id, snapshot, state, refused, "
         "at_ms,"
-        " samples, tokens, loss, entropy, kl, grad_norm, lr, return_mean, wait_s, train_s, extra)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+        " samples, matches, tokens, loss, entropy, kl_magnet, kl_sampler, grad_norm, lr, reward_0,"
+        " reward_1, baseline_0, baseline_1, invalid, reply_tokens, matches_s, tokens_s, "
+        "wait_data_s,"
+        " learn_s, extra) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
+        " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
     sqlite3_stmt *row = sql_get(s, SQL_STEP_ADD, sql, e);
     if (!row)
         return -1;
@@ -162,31 +171,30 @@ add_step(struct store *s, const struct store_step *st, int64_t policy, struct er
     return rc ? sql_fail(s, e, "table step, step %lld", (long long)st->step) : 0;
 }
 
+/* Closes the lease of this id and puts its range into *l. */
 static int
-close_lease(struct store *s, const struct store_step *st, const struct store_lease *l,
-            struct err *e) {
-    static const char sql[] = "UPDATE lease SET step = ?1 WHERE id = ?2 AND first_match = ?3"
-                              " AND last_match = ?4 AND step IS NULL";
+close_lease(struct store *s, int64_t step, int64_t id, struct store_lease *l, struct err *e) {
+    static const char sql[] = "UPDATE lease SET step = ?1 WHERE id = ?2 AND step IS NULL"
+                              " RETURNING first_match, last_match";
     sqlite3_stmt *row = sql_get(s, SQL_LEASE_CLOSE, sql, e);
     if (!row)
         return -1;
-    sqlite3_bind_int64(row, 1, st->step);
-    sqlite3_bind_int64(row, 2, l->id);
-    sqlite3_bind_int64(row, 3, l->first);
-    sqlite3_bind_int64(row, 4, l->last);
-    if (sql_run(row))
-        return sql_fail(s, e, "table lease, id %lld", (long long)l->id);
-    if (sqlite3_changes(s->db) != 1)
-        return store_fail(s, e, "step %lld: lease %lld (matches %lld..%lld) is not open",
-                          (long long)st->step, (long long)l->id, (long long)l->first,
-                          (long long)l->last);
-    return 0;
+    sqlite3_bind_int64(row, 1, step);
+    sqlite3_bind_int64(row, 2, id);
+    int got = sql_row(s, row, "table lease", e);
+    if (got == 0)
+        return store_fail(s, e, "step %lld: lease %lld is not open", (long long)step,
+                          (long long)id);
+    if (got < 0)
+        return -1;
+    *l = (struct store_lease){id, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+    return sqlite3_reset(row) ? sql_fail(s, e, "table lease, id %lld", (long long)id) : 0;
 }
 
 static bool
-is_leased(const struct store_step *st, int64_t match) {
-    for (size_t i = 0; i < st->nlease; i++)
-        if (match >= st->lease[i].first && match <= st->lease[i].last)
+is_leased(const struct store_lease *lease, size_t n, int64_t match) {
+    for (size_t i = 0; i < n; i++)
+        if (match >= lease[i].first && match <= lease[i].last)
             return true;
     return false;
 }
@@ -203,9 +211,8 @@ add_sample(struct store *s, const struct store_step *st, const struct store_samp
         "END"
         " WHERE m.id = ?1 AND m.kind IN ('train', 'warmup') AND m.reason <> 'aborted'";
     long long id = (long long)a->match, step = (long long)st->step;
-    if (!is_leased(st, a->match) || (a->seat != 0 && a->seat != 1))
-        return store_fail(s, e, "step %lld: match %lld, seat %d is not in its leases", step, id,
-                          a->seat);
+    if (a->seat != 0 && a->seat != 1)
+        return store_fail(s, e, "step %lld: match %lld has no seat %d", step, id, a->seat);
     sqlite3_stmt *row = sql_get(s, SQL_SAMPLE_ADD, sql, e);
     if (!row)
         return -1;
@@ -248,19 +255,31 @@ set_baseline(struct store *s, const struct store_step *st, const struct store_ba
 }
 
 static int
+write_leased(struct store *s, const struct store_step *st, struct store_lease *lease,
+             struct err *e) {
+    for (size_t i = 0; i < st->nlease; i++)
+        if (close_lease(s, st->step, st->lease[i].id, &lease[i], e) < 0)
+            return -1;
+    for (size_t i = 0; i < st->nsample; i++) {
+        if (!is_leased(lease, st->nlease, st->sample[i].match))
+            return store_fail(s, e, "step %lld: match %lld is not in its leases",
+                              (long long)st->step, (long long)st->sample[i].match);
+        if (add_sample(s, st, &st->sample[i], e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
 write_all(struct store *s, const struct store_step *st, int64_t *policy, struct err *e) {
     if (add_policy(s, st, policy, e) < 0 || add_step(s, st, *policy, e) < 0)
         return -1;
-    for (size_t i = 0; i < st->nlease; i++)
-        if (close_lease(s, st, &st->lease[i], e) < 0)
-            return -1;
-    for (size_t i = 0; i < st->nsample; i++)
-        if (add_sample(s, st, &st->sample[i], e) < 0)
-            return -1;
-    for (size_t i = 0; i < st->nbaseline; i++)
-        if (set_baseline(s, st, &st->baseline[i], e) < 0)
-            return -1;
-    return 0;
+    struct store_lease *lease = mem_zero(st->nlease, sizeof *lease);
+    int bad = write_leased(s, st, lease, e);
+    free(lease);
+    for (size_t i = 0; i < st->nbaseline && !bad; i++)
+        bad = set_baseline(s, st, &st->baseline[i], e);
+    return bad;
 }
 
 int
@@ -276,8 +295,7 @@ store_step_ack(struct store *s, const struct store_step *st, int64_t *policy, st
     if (st->step != last.step + 1)
         return store_fail(s, e, "step %lld: out of order, the newest step is %lld",
                           (long long)st->step, (long long)last.step);
-    /* What the batch holds is committed first, so that a refused step does not undo it. */
-    if (store_commit(s, e) < 0 || batch_begin(s, e) < 0)
+    if (batch_alone(s, e) < 0)
         return -1;
     if (write_all(s, st, &made, e) < 0) {
         batch_undo(s);

@@ -1,12 +1,7 @@
 /* What the files of store/ share; nobody else includes it.
  *
  * sql.c: statements and errors · batch.c: the open transaction and what happens when it is lost ·
- * schema.c: versions · escape.c: bytes as text · the rest: one table or two each.
- *
- * The batch. SQLite may give up a whole transaction on "disk full" or an I/O error, and rows that callers
- * added before would be gone although they need not know. So each row added since the last commit is also
- * kept in memory (struct pending); batch_begin() writes them again before anything else. Hence a caller
- * repeats only the call that failed. */
+ * schema.c: versions · escape.c: bytes as text · the rest: one table or two each. */
 #ifndef STORE_STORE_INT_H
 #define STORE_STORE_INT_H
 
@@ -64,8 +59,6 @@ enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_IDS
 };
 
-struct pending; /* a row added since the last commit */
-
 #define PROMPT_SLOTS 16384
 #define PROMPT_BYTES (32 << 20)
 
@@ -90,14 +83,13 @@ struct tally {
 struct store {
     sqlite3 *db;
     enum store_mode mode;
-    int lock;                /* descriptor of the writer's lock file, -1 */
     bool open;               /* a transaction has begun */
+    bool lost;               /* matches of a batch were given up; store_rollback() ends this */
+    int64_t rows;            /* matches in the open batch */
     bool retry;              /* the last failure was "busy" or "full" */
     bool reading;            /* store_match_each() is at work */
     int64_t games, policies; /* greatest ids: rows are never deleted, so 1..greatest exist */
     sqlite3_stmt *stmt[SQL_IDS];
-    struct pending *first, **end; /* in order; end points at the last link */
-    size_t pending_bytes;
     struct prompt_slot *prompt; /* [PROMPT_SLOTS], chosen by hash; NULL for readers */
     size_t prompt_bytes;
     struct tally tally[TALLY_SLOTS]; /* of the open batch, not written yet */
@@ -136,21 +128,9 @@ int schema_open(struct store *s, const char *path, struct err *e);
 int schema_apply(struct store *s, const char *const *step, int steps, struct err *e);
 
 /* ---- batch.c ---- */
-int batch_begin(struct store *s, struct err *e); /* for rows that also become pending */
-void batch_undo(struct store *s); /* rolls back; pending rows will be written again */
-void batch_free(struct store *s);
-void batch_keep_match(struct store *s, const struct store_match *m);
-void batch_keep_eval(struct store *s, const struct store_eval *v);
-void batch_keep_event(struct store *s, int64_t at_ms, const char *level, const char *module,
-                      const char *text);
-bool batch_heavy(const struct store *s); /* so much is pending that it is time to commit */
-
-/* ---- rows: inserted at once, and again when a lost batch is written anew ---- */
-/* 0, 1 when nothing was written and the batch is whole (e says why), -1 when it must be undone. */
-int match_insert(struct store *s, const struct store_match *m, struct err *e);
-int eval_insert(struct store *s, const struct store_eval *v, struct err *e);
-int event_insert(struct store *s, int64_t at_ms, const char *level, const char *module,
-                 const char *text, struct err *e);
+int batch_begin(struct store *s, struct err *e); /* joins the open batch, or begins one */
+int batch_alone(struct store *s, struct err *e); /* commits the open batch, then begins */
+void batch_undo(struct store *s);
 
 /* ---- prompt.c ---- */
 int64_t prompt_id(struct store *s, const struct store_turn *t, struct err *e); /* -1 on failure */

@@ -2,10 +2,12 @@
  * opens it read-only (SQLite up to 3.51.2 can corrupt a WAL file when two connections write and
  * checkpoint at the same moment: sqlite.org/wal.html#walresetbug).
  *
- * Writing is batched: the store_add_* calls run inside one open transaction, begun by the first of them
- * and made durable by store_commit(). Nothing may be acknowledged to anybody before the commit.
- * Functions return 0, or -1 with e filled (table and row named). "Busy" and "full" are states:
- * store_retry(e) tells whether the same call may succeed later. docs/database.md describes the tables. */
+ * Matches are written in batches: store_match_add() runs inside one open transaction, begun by the first
+ * and made durable by store_commit(). Nothing may be acknowledged to anybody before the commit. All other
+ * writing functions commit what is open, and then themselves.
+ * Functions return 0, or -1 with e filled (table and row named). "Busy" and "full" are states: store_retry(s)
+ * tells whether the same may succeed later. When they cost the matches of the open batch, every writing call
+ * fails so until store_rollback(); then the matches are added again. docs/database.md describes the tables. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -20,12 +22,13 @@ struct store; /* opaque: one connection */
 
 enum store_mode { STORE_WRITE, STORE_READ };
 
-/* Opens (STORE_WRITE: creates and migrates) `path`. A file of a newer schema, of another program, or no
- * database at all is refused. full_sync: survive a power cut, not only the death of the process. */
+/* Opens `path`; STORE_WRITE creates and migrates it, and the caller sees to it that it is the only writer.
+ * A file of a newer schema, of another program, or no database at all is refused. full_sync: survive a
+ * power cut, not only the death of the process. */
 struct store *store_open(const char *path, enum store_mode mode, bool full_sync, struct err *e);
 void store_close(struct store *s); /* commits what is open; NULL is fine */
 int store_commit(struct store *s, struct err *e);
-/* Forgets everything since the last commit (after a failure that store_retry() explains). */
+/* Forgets the matches added since the last commit (after a failure that store_retry() explains). */
 void store_rollback(struct store *s);
 bool store_retry(const struct store *s); /* was the last failure "busy" or "full"? */
 int store_checkpoint(struct store *s, struct err *e);
@@ -162,9 +165,9 @@ struct store_step {
     int64_t policy_before;
     const char *snapshot;        /* hash of the snapshot it made */
     const char *state;           /* hash of the learner's state file */
-    bool refused;                /* non-finite: weights unchanged */
+    bool refused;                /* non-finite: weights unchanged, no policy row; *policy = policy_before */
     int64_t at_ms;
-    const struct store_lease *lease; size_t nlease;
+    const struct store_lease *lease; size_t nlease; /* found by id; first and last are not looked at */
     const struct store_sample *sample; size_t nsample;
     const struct store_baseline *baseline; size_t nbaseline;
     const struct store_metric *metric; size_t nmetric;
@@ -215,7 +218,7 @@ struct store_cell {
 };
 struct store_bind {
     const char *name;            /* ":limit" */
-    const char *text;            /* used when not NULL */
+    const char *text;            /* used when not NULL; "" = any */
     int64_t number;
 };
 int store_query(struct store *s, const char *query, const struct store_bind *bind, size_t nbind,

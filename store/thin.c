@@ -58,7 +58,7 @@ store_thin(struct store *s, int64_t upto, int keep_one_in, struct err *e) {
     int64_t last = upto - done > SLICE ? done + SLICE : upto;
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)last);
-    if (store_commit(s, e) < 0 || batch_begin(s, e) < 0)
+    if (batch_alone(s, e) < 0)
         return -1;
     if (thin(s, done + 1, last, keep_one_in, e) < 0) {
         batch_undo(s);

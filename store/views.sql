@@ -68,8 +68,10 @@ SELECT s.step, datetime(s.at_ms / 1000, 'unixepoch') AS at,
        b.label AS policy_before, a.label AS policy_after, s.refused, s.samples,
        (SELECT min(l.first_match) FROM lease l WHERE l.step = s.step) AS first_match,
        (SELECT max(l.last_match) FROM lease l WHERE l.step = s.step) AS last_match,
-       s.tokens, s.loss, s.entropy, s.kl, s.grad_norm, s.lr, s.return_mean, s.wait_s, s.train_s,
-       s.extra, s.snapshot, s.state, s.policy_before_id, s.policy_after_id
+       s.matches, s.tokens, s.loss, s.entropy, s.kl_magnet, s.kl_sampler, s.grad_norm, s.lr,
+       s.reward_0, s.reward_1, s.baseline_0, s.baseline_1, s.invalid, s.reply_tokens,
+       s.matches_s, s.tokens_s, s.wait_data_s, s.learn_s, s.extra, s.at_ms,
+       s.snapshot, s.state, s.policy_before_id, s.policy_after_id
 FROM step s
 LEFT JOIN v_policies b ON b.id = s.policy_before_id
 LEFT JOIN v_policies a ON a.id = s.policy_after_id;
