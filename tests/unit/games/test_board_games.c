@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "games/solve.h"
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-12)
@@ -195,15 +196,62 @@ connect_four_wins_in_every_direction(void **state) {
     }
 }
 
+/* The rule as one would write it without thinking of speed. */
+static bool
+plain_four(char board[12][10], int rows, int columns, char mark) {
+    static const int step[4][2] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++)
+            for (int d = 0; d < 4; d++) {
+                int n = 0;
+                while (n < 4) {
+                    int y = r + n * step[d][0], x = c + n * step[d][1];
+                    if (y >= rows || x < 0 || x >= columns || board[y][x] != mark)
+                        break;
+                    n++;
+                }
+                if (n == 4)
+                    return true;
+            }
+    return false;
+}
+
 static void
-connect_four_lines_do_not_wrap(void **state) {
+compare_with_plain_rules(const char *spec, struct rng *rng, int *draws) {
+    struct fixture f = open_game(spec);
+    int rows = f.args.value[0][0], columns = f.args.value[1][0], height[10] = {0};
+    char board[12][10] = {{0}};
+    double won = 0;
+    for (int ply = 0; won == 0 && ply < rows * columns; ply++) {
+        assert_int_equal(f.g->mover(f.start), ply & 1);
+        int legal[GAME_MAX_ACTIONS], n = f.g->legal(f.start, legal), expected = 0;
+        for (int c = 0; c < columns; c++)
+            expected += height[c] < rows;
+        assert_int_equal(n, expected);
+        int c = legal[rng_below(rng, (uint32_t)n)];
+        f.g->apply(f.start, c);
+        board[height[c]++][c] = ply & 1 ? 'o' : 'x';
+        if (plain_four(board, rows, columns, ply & 1 ? 'o' : 'x'))
+            won = ply & 1 ? -1 : 1;
+    }
+    assert_int_equal(f.g->mover(f.start), GAME_OVER);
+    near(f.g->result(f.start), won);
+    *draws += won == 0;
+}
+
+static void
+connect_four_agrees_with_the_plain_rules(void **state) {
     (void)state;
-    /* x holds the three top cells of column 0 and the lowest of column 1; o the mirror image. */
-    struct fixture f = open_game("connect_four");
-    play_words(&f, f.start, "1606"); /* x 1 and 0, o 6 and 6 */
-    play_words(&f, f.start, "20");   /* o above x in column 0 */
-    play_words(&f, f.start, "5040"); /* never four of one kind */
-    assert_int_not_equal(f.g->mover(f.start), GAME_OVER);
+    struct rng rng;
+    int draws = 0;
+    rng_init(&rng, 1, 2, RNG_TEST);
+    for (int i = 0; i < 400; i++) {
+        compare_with_plain_rules("connect_four", &rng, &draws);
+        compare_with_plain_rules("connect_four(rows=4,columns=4)", &rng, &draws);
+        compare_with_plain_rules("connect_four(rows=12,columns=4)", &rng, &draws);
+        compare_with_plain_rules("connect_four(rows=5,columns=10)", &rng, &draws);
+    }
+    assert_true(draws > 100);
 }
 
 static unsigned
@@ -261,7 +309,7 @@ main(void) {
         cmocka_unit_test(minimax_says_what_it_cannot_do),
         cmocka_unit_test(connect_four_has_its_known_positions),
         cmocka_unit_test(connect_four_wins_in_every_direction),
-        cmocka_unit_test(connect_four_lines_do_not_wrap),
+        cmocka_unit_test(connect_four_agrees_with_the_plain_rules),
         cmocka_unit_test(nim_is_decided_by_the_xor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
