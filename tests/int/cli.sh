@@ -49,11 +49,11 @@ check "a closed pipe is not" test ! -s "$work/err"
 listed() { "$AGON" help | sed -n 's/^  \([a-z-][a-z-]*\) .*/\1/p'; }
 rows() { sed -n 's/^CMD(\(.*\))$/\1/p' cli/cmd.def; }
 check "the overview lists every command" test "$(listed)" = "$(rows)"
-for name in $(listed); do
-    "$AGON" "$name" --help >"$work/out" 2>"$work/err"
-    check "$name --help" test $? -eq 0 -a ! -s "$work/err" -a \
-        "$(head -n 1 "$work/out" | cut -d ' ' -f 1-3)" = "usage: agon $name"
-    expect 2 err "agon $name: there is no flag --no-such-flag" "$name" --no-such-flag
+for command in $(listed); do
+    "$AGON" "$command" --help >"$work/out" 2>"$work/err"
+    check "$command --help" test $? -eq 0 -a ! -s "$work/err" -a \
+        "$(head -n 1 "$work/out" | cut -d ' ' -f 1-3)" = "usage: agon $command"
+    expect 2 err "agon $command: there is no flag --no-such-flag" "$command" --no-such-flag
 done
 
 "$AGON" options --yaml >"$work/full.yaml"
