@@ -46,7 +46,7 @@ struct match {
     int32_t *move;
     size_t nmoves, move_cap;
     struct match *next;      /* in the free list */
-    unsigned char state[GAME_MAX_STATE];
+    _Alignas(16) unsigned char state[GAME_MAX_STATE];
 };
 
 struct runner {

@@ -24,7 +24,7 @@ load_model(struct model_config *m, const struct conf *c) {
 /* The first prompt and reply of a match must fit in the context, or nothing could ever be said. */
 static int
 check_context(const struct setup *s, struct err *e) {
-    unsigned char state[GAME_MAX_STATE] = {0};
+    _Alignas(16) unsigned char state[GAME_MAX_STATE] = {0};
     char rules[GAME_TEXT];
     struct text t;
     s->game->init(state, &s->args);

@@ -46,8 +46,8 @@ record_free(struct record *r) {
 
 /* State memory with a guard behind it, all bytes `fill` at first. */
 struct board {
+    _Alignas(16) unsigned char at[GAME_MAX_STATE + LAWS_GUARD];
     unsigned char fill;
-    unsigned char at[GAME_MAX_STATE + LAWS_GUARD];
 };
 
 static int

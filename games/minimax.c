@@ -13,7 +13,7 @@ enum { DEPTH_MAX = 10000 };
 
 struct level {
     int legal[GAME_MAX_ACTIONS];
-    unsigned char state[GAME_MAX_STATE];
+    _Alignas(16) unsigned char state[GAME_MAX_STATE];
 };
 
 struct minimax {

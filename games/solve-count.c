@@ -12,7 +12,7 @@ enum { DEPTH_MAX = 10000 };
 struct level {
     struct game_outcome out[GAME_MAX_ACTIONS];
     int legal[GAME_MAX_ACTIONS];
-    unsigned char state[GAME_MAX_STATE];
+    _Alignas(16) unsigned char state[GAME_MAX_STATE];
 };
 
 struct walk {

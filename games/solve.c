@@ -23,7 +23,8 @@ struct build {
     struct solve *s;
     size_t max_nodes, max_depth;
     struct draft *draft;
-    unsigned char *state; /* [nodes][state_bytes] */
+    unsigned char *state; /* [nodes][stride] */
+    size_t stride;        /* state_bytes, rounded up so that every state is aligned */
     size_t cap, edges, edge_cap, set_cap;
     struct index states; /* merged only */
     struct err *e;
@@ -31,7 +32,7 @@ struct build {
 
 static unsigned char *
 state_at(const struct build *b, size_t node) {
-    return b->state + node * b->s->g->state_bytes;
+    return b->state + node * b->stride;
 }
 
 static uint64_t
@@ -134,7 +135,7 @@ add_node(struct build *b, const void *state, const struct draft *d, size_t *out)
     if (s->nodes == b->cap) {
         b->cap = b->cap ? 2 * b->cap : 256;
         b->draft = mem_grow(b->draft, b->cap, sizeof b->draft[0]);
-        b->state = mem_grow(b->state, b->cap, bytes);
+        b->state = mem_grow(b->state, b->cap, b->stride);
     }
     *out = s->nodes++;
     b->draft[*out] = *d;
@@ -153,7 +154,7 @@ add_edge(struct build *b, size_t node, int action, int j, double probability) {
         s->child = mem_grow(s->child, b->edge_cap, sizeof s->child[0]);
         s->prob = mem_grow(s->prob, b->edge_cap, sizeof s->prob[0]);
     }
-    unsigned char next[GAME_MAX_STATE];
+    _Alignas(16) unsigned char next[GAME_MAX_STATE];
     memcpy(next, state_at(b, node), s->g->state_bytes);
     s->g->apply(next, action);
     struct draft below = *d;
@@ -300,7 +301,7 @@ plan_steps(struct solve *s, int seat) {
 static int
 enumerate(struct build *b) {
     struct solve *s = b->s;
-    unsigned char start[GAME_MAX_STATE];
+    _Alignas(16) unsigned char start[GAME_MAX_STATE];
     memset(start, 0, sizeof start);
     s->g->init(start, &s->args);
     struct draft d = {.last = {SOLVE_ROOT, SOLVE_ROOT}};
@@ -323,6 +324,7 @@ solve_new(const struct game *g, const struct game_args *args, size_t max_nodes, 
     struct build b = {
         .s = s,
         .max_nodes = max_nodes < NONE ? max_nodes : NONE - 1,
+        .stride = (g->state_bytes + 15) / 16 * 16,
         .max_depth = (size_t)g->max_plies(args),
         .e = e,
     };

@@ -32,7 +32,7 @@ choose(struct bench *b, const void *s, int mover) {
 
 static long
 play(struct bench *b) {
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     long plies = 0;
     b->g->init(s, &b->args);
     for (int mover; (mover = b->g->mover(s)) != GAME_OVER; plies++)
@@ -67,7 +67,7 @@ speak(struct bench *b, const void *s, int mover, int action) {
 
 static long
 play_with_text(struct bench *b) {
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     long plies = 0;
     b->g->init(s, &b->args);
     for (int mover; (mover = b->g->mover(s)) != GAME_OVER; plies++)

@@ -18,7 +18,7 @@
 struct fixture {
     const struct game *g;
     struct game_args args;
-    unsigned char start[GAME_MAX_STATE];
+    _Alignas(16) unsigned char start[GAME_MAX_STATE];
 };
 
 static struct fixture

@@ -108,7 +108,7 @@ replay_match(const char *spec, const struct reading *r, const json_t *match, con
     const struct game *g;
     struct game_args args;
     struct err e;
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     if (game_spec_parse(spec, &g, &args, &e))
         fail_msg("%s", e.text);
     g->init(s, &args);

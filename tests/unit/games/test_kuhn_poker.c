@@ -249,7 +249,7 @@ states_are_found_by_their_view(void **state) {
     const struct game *g = game_find("kuhn_poker");
     struct game_args args;
     struct err e;
-    unsigned char at[GAME_MAX_STATE];
+    _Alignas(16) unsigned char at[GAME_MAX_STATE];
     assert_int_equal(game_spec_parse("kuhn_poker(hands=2)", &g, &args, &e), 0);
     g->init(at, &args);
     assert_null(solve_find(s, at)); /* chance is to move */

@@ -281,7 +281,7 @@ apply_and_count(void *state, int action) {
 
 static void
 init_almost(void *state, const struct game_args *args) {
-    unsigned char start[GAME_MAX_STATE];
+    _Alignas(16) unsigned char start[GAME_MAX_STATE];
     right("tic_tac_toe")->init(start, args);
     memcpy(state, start,
            right("tic_tac_toe")->state_bytes); /* the bytes behind stay as they were */

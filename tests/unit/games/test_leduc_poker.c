@@ -46,7 +46,7 @@ the_tree_has_open_spiels_size(void **state) {
 
 static void
 count_payoffs(const void *state, int count[27]) {
-    unsigned char next[GAME_MAX_STATE];
+    _Alignas(16) unsigned char next[GAME_MAX_STATE];
     struct game_outcome out[GAME_MAX_ACTIONS];
     int legal[GAME_MAX_ACTIONS];
     int mover = game->mover(state);
@@ -66,7 +66,7 @@ static void
 complete_games_pay_as_in_open_spiel(void **state) {
     (void)state;
     static const int win[] = {198, 366, 552, 432, 528, 192, 192}; /* of 1, 3, ..., 13 chips */
-    unsigned char start[GAME_MAX_STATE];
+    _Alignas(16) unsigned char start[GAME_MAX_STATE];
     int count[27] = {0};
     game->init(start, &args);
     count_payoffs(start, count);
@@ -124,7 +124,7 @@ cfr_finds_the_known_value(void **state) {
 static void
 views_tell_the_whole_story(void **state) {
     (void)state;
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     static const int moves[] = {1, 2, 2, 2, 1, 5, 1, 2}; /* Js, Qh; bet raise call; Ks; check bet */
     char at[GAME_TEXT];
     struct text t;

@@ -133,7 +133,7 @@ put_play(struct buf *out, const char *spec) {
     struct game_args args;
     struct err e;
     struct rng rng;
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     if (game_spec_parse(spec, &g, &args, &e))
         fail_msg("%s", e.text);
     rng_init(&rng, 2026, 0, RNG_TEST);

@@ -99,7 +99,7 @@ words_are_read_whatever_their_case(void **state) {
     const struct game *g = game_find("kuhn_poker");
     struct game_args args;
     struct err e;
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     assert_int_equal(game_spec_parse("kuhn_poker", &g, &args, &e), 0);
     g->init(s, &args);
     assert_int_equal(game_parse(g, s, "J", 1), -1); /* chance's to move */
@@ -124,7 +124,7 @@ drawing_follows_the_probabilities(void **state) {
     const struct game *g;
     struct game_args args;
     struct err e;
-    unsigned char s[GAME_MAX_STATE];
+    _Alignas(16) unsigned char s[GAME_MAX_STATE];
     assert_int_equal(game_spec_parse("kuhn_poker", &g, &args, &e), 0);
     g->init(s, &args);
     assert_int_equal(game_draw(g, s, 0), 0);
