@@ -1,10 +1,10 @@
 /* The whole contract of a game: one `const struct game` of pure functions over a plain-byte state.
  *
  * A state is `state_bytes` bytes without pointers, so memcpy clones it; callers align it to 16 bytes,
- * as malloc does. Chance is explicit: where
- * mover() says GAME_CHANCE, chance() lists the outcomes with their probabilities and apply() takes
- * the one drawn. A match is therefore exactly (game, version, arguments, list of actions), and it can
- * be replayed, started from a given deal, enumerated by a solver, or played again with seats swapped.
+ * as malloc does. Chance is explicit: where mover() says GAME_CHANCE, chance() lists the outcomes with
+ * their probabilities and apply() takes the one drawn. A match is therefore exactly (game, version,
+ * arguments, list of actions), and it can be replayed, started from a given deal, enumerated by a
+ * solver, or played again with seats swapped.
  * Payoffs are zero-sum by construction: result() is player 0's, player 1's is its negation.
  *
  * Query functions (all but init and apply) never write to the state. Nothing here allocates, reads a
