@@ -29,12 +29,15 @@ shape_of(const struct model_config *c) {
 }
 
 void
-sight_init(struct sight *s, size_t context) {
+sight_init(struct sight *s, size_t context, size_t lane) {
     *s = (struct sight){0};
     s->span = mem_alloc(context * sizeof *s->span);
     s->place = mem_zero(context + LANES, sizeof *s->place);
-    s->space = mem_aligned((context + 4 * LANES) * sizeof *s->space);
+    size_t row = context + 4 * LANES;
+    s->space = mem_aligned(2 * row * sizeof *s->space);
     s->score = s->space + LANES;
+    s->pull = s->score + row;
+    s->pad = mem_aligned(2 * lane * sizeof *s->pad);
 }
 
 void
@@ -42,6 +45,7 @@ sight_free(struct sight *s) {
     free(s->span);
     free(s->place);
     free(s->space);
+    free(s->pad);
     *s = (struct sight){0};
 }
 
@@ -133,6 +137,15 @@ weighted(const struct sight *s, const float *weight, const float *base, size_t s
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
+/* Stores the vector at dimension d of a head, without what lies past the head. */
+VEC_INLINE void
+put_head(float *to, vec v, size_t head, size_t d) {
+    if (head - d >= LANES)
+        vec_store(to + d, v);
+    else
+        vec_store_some(to + d, v, head - d);
+}
+
 void
 attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
        const float *values, float *out) {
@@ -146,8 +159,73 @@ attend(const struct shape *h, struct sight *s, const float *q, const float *keys
         float *to = out + k * h->head;
         for (size_t d = 0; d < h->head; d += LANES) {
             vec v = weighted(s, s->score, base + d, h->kv_row) * scale;
-            size_t n = h->head - d < LANES ? h->head - d : LANES;
-            vec_store_some(to + d, v, n);
+            put_head(to, v, h->head, d);
         }
+    }
+}
+
+/* Row `at` of a span's gradients: to the shared rows, or aside. */
+struct targets {
+    float *dkey, *dvalue;
+    size_t stride;
+};
+
+/* Adds ds * q and p * dout of one head to the gradients of n neighbours from position pos on. */
+static void
+spread(const struct shape *h, const struct sight *s, struct targets t, size_t pos, size_t n,
+       const float *q, const float *dout) {
+    for (size_t i = pos; i < pos + n; i++, t.dkey += t.stride, t.dvalue += t.stride) {
+        vec ds = vec_all(s->pull[i]), p = vec_all(s->score[i]);
+        for (size_t d = 0; d < h->lane; d += LANES) {
+            vec_store(t.dkey + d, vec_load(t.dkey + d) + ds * vec_load(q + d));
+            vec_store(t.dvalue + d, vec_load(t.dvalue + d) + p * vec_load(dout + d));
+        }
+    }
+}
+
+static void
+spread_spans(const struct shape *h, const struct sight *s, const struct attend_back *b,
+             size_t group, const float *q, const float *dout) {
+    size_t at = group * h->lane, stride = h->kv_row;
+    for (size_t k = s->spans; k-- > 0;) {
+        struct span p = s->span[k];
+        size_t aside = p.lo >= b->from ? 0 : b->from - p.lo < p.n ? b->from - p.lo : p.n;
+        struct targets side = {b->side_dkeys + p.pos * stride + at,
+                               b->side_dvalues + p.pos * stride + at, stride};
+        spread(h, s, side, p.pos, aside, q, dout);
+        struct targets own = {b->dkeys + (p.lo + aside) * stride + at,
+                              b->dvalues + (p.lo + aside) * stride + at, stride};
+        spread(h, s, own, p.pos + aside, p.n - aside, q, dout);
+    }
+}
+
+/* score: unnormalised -> probabilities; pull: gradients of probabilities -> of scores. */
+static void
+softmax_back(const struct sight *s, float sum, float mean) {
+    vec scale = vec_all(1.0f / sum);
+    vec_store(s->pull + s->n, vec_all(0.0f));
+    for (size_t i = 0; i < s->n; i += LANES) {
+        vec p = vec_load(s->score + i) * scale;
+        vec_store(s->score + i, p);
+        vec_store(s->pull + i, p * (vec_load(s->pull + i) - vec_all(mean)));
+    }
+}
+
+void
+attend_back(const struct shape *h, struct sight *s, const struct attend_back *b) {
+    size_t share = h->heads / h->groups;
+    float *q = s->pad, *dout = s->pad + h->lane;
+    for (size_t k = 0; k < h->heads; k++) {
+        size_t group = k / share, at = k * h->head;
+        memcpy(q, b->q + at, h->head * sizeof *q);
+        memcpy(dout, b->dout + at, h->head * sizeof *dout);
+        scores(h, s, q, b->keys, group, s->score);
+        float sum = exponentials(s->score, s->n);
+        scores(h, s, dout, b->value_tiles, group, s->pull);
+        softmax_back(s, sum, vec_dot(dout, b->out + at, h->head));
+        const float *base = b->key_rows + group * h->head;
+        for (size_t d = 0; d < h->head; d += LANES)
+            put_head(b->dq + at, weighted(s, s->pull, base + d, b->key_stride), h->head, d);
+        spread_spans(h, s, b, group, q, dout);
     }
 }

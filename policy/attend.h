@@ -35,8 +35,10 @@ struct sight {         /* what one row sees: its ancestors and itself; scratch o
     int32_t *place;    /* [context + slack] by position */
     float *space;      /* the scores' memory: slack on both sides */
     float *score;      /* by position */
+    float *pull;       /* the same for gradients */
+    float *pad;        /* a head's query and output gradient, zeros up to whole vectors */
 };
-void sight_init(struct sight *s, size_t context);
+void sight_init(struct sight *s, size_t context, size_t lane);
 void sight_free(struct sight *s);
 void sight_find(struct sight *s, const struct spine *t, int32_t place);
 
@@ -50,5 +52,19 @@ tile_at(size_t kv, size_t place, size_t i) {
 /* out (heads * head) = attention; q is rotated and scaled, keys in tiles, values in rows of kv_row. */
 void attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
             const float *values, float *out);
+
+/* The reverse for one row. Gradients of keys and values go to rows of kv_row numbers per place,
+ * or, for places below `from`, which other threads work on, to `side_*` by position. */
+struct attend_back {
+    const float *q, *keys, *value_tiles; /* as in the forward pass */
+    const float *key_rows;               /* key of place p at key_rows + p * key_stride */
+    size_t key_stride;
+    const float *out, *dout; /* [dim] */
+    float *dq;               /* [dim], set */
+    float *dkeys, *dvalues;  /* [places][kv_row], added to */
+    size_t from;
+    float *side_dkeys, *side_dvalues; /* [context][kv_row], added to */
+};
+void attend_back(const struct shape *h, struct sight *s, const struct attend_back *b);
 
 #endif

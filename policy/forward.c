@@ -43,7 +43,7 @@ make_rotations(struct forward *f) {
 
 static void
 scratch_init(struct scratch *s, const struct shape *h) {
-    sight_init(&s->sight, h->context);
+    sight_init(&s->sight, h->context, h->lane);
     s->norm = floats(CHUNK * h->dim);
     s->att = floats(CHUNK * h->dim);
     s->mid = floats(CHUNK * h->dim);
@@ -100,6 +100,7 @@ forward_free(struct forward *f) {
     for (size_t l = 0; l < f->h.layers; l++) {
         free(f->layer[l].keys);
         free(f->layer[l].values);
+        free(f->layer[l].value_tiles);
     }
     for (int i = 0; i < pool_threads(f->pool); i++)
         scratch_free(&f->scratch[i]);
@@ -128,6 +129,8 @@ forward_room(struct forward *f, size_t n) {
     for (size_t l = 0; l < f->h.layers; l++) {
         enlarge(&f->layer[l].keys, f->places, more, f->h.kv);
         enlarge(&f->layer[l].values, f->places, more, f->h.kv_row);
+        if (f->keep)
+            enlarge(&f->layer[l].value_tiles, f->places, more, f->h.kv);
     }
     f->places = more;
 }
@@ -145,7 +148,7 @@ room_rows(struct forward *f, size_t rows, size_t wanted) {
             size_t n = l + 1 < h->layers ? f->rows : f->wanted;
             bool own = f->keep || l == 0;
             y->x = own ? floats(f->rows * h->dim) : f->layer[0].x;
-            y->qkv = own ? floats(f->rows * h->qkv) : f->layer[0].qkv;
+            y->qkv = own ? floats(f->rows * h->qkv + LANES) : f->layer[0].qkv;
             y->att = f->keep ? floats(n * h->dim) : NULL;
             y->mid = f->keep ? floats(n * h->dim) : NULL;
             y->gate = f->keep ? floats(n * 2 * h->hidden) : NULL;
@@ -201,6 +204,11 @@ store_row(const struct forward *f, struct layer_store *y, float *qkv, size_t pla
     for (size_t g = 0; g < h->groups; g++)
         memcpy(y->values + place * h->kv_row + g * h->lane, value + g * h->head,
                h->head * sizeof *value);
+    if (f->keep) {
+        tile = y->value_tiles + tile_at(h->kv, place, 0);
+        for (size_t i = 0; i < h->kv; i++)
+            tile[i * LANES] = value[i];
+    }
 }
 
 /* Phase A of layer l for rows [at, at + n). */
@@ -227,9 +235,8 @@ add(float *to, const float *x, size_t n) {
         to[i] += x[i];
 }
 
-/* act = silu(gate) * up, rows of gate and up side by side. */
-static void
-swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
+void
+forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
     for (size_t r = 0; r < rows; r++, gate += 2 * hidden, act += hidden)
         for (size_t i = 0; i < hidden; i += LANES) {
             size_t n = hidden - i < LANES ? hidden - i : LANES;
@@ -268,7 +275,7 @@ phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, siz
     }
     /* gate and up are neighbours: one product. */
     mat_apply(gate, s->norm, w->gate, n, h->dim, 2 * h->hidden);
-    swiglu(s->act, gate, n, h->hidden);
+    forward_swiglu(s->act, gate, n, h->hidden);
     mat_apply(to, s->act, w->down, n, h->hidden, h->dim);
     add(to, mid, n * h->dim);
 }

@@ -16,8 +16,9 @@
 #include "policy/pool.h"
 
 struct layer_store {
-    float *keys;   /* [places], in tiles; see tile_at() */
-    float *values; /* [places][kv_row] */
+    float *keys;        /* [places], in tiles; see tile_at() */
+    float *values;      /* [places][kv_row] */
+    float *value_tiles; /* with keep, as keys */
     /* With keep, one row each (else all layers share one): */
     float *x;    /* [rows][dim] input */
     float *qkv;  /* [rows][qkv] rotated and scaled query, rotated key, value */
@@ -67,6 +68,8 @@ struct forward_job {
 };
 void forward_run(struct forward *f, const struct forward_job *job);
 
+/* act = silu(gate) * up; a row of `gate` holds gate and up side by side. */
+void forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden);
 /* y = x / rms(x) * weight for one row; returns 1 / rms. */
 float forward_norm(float *y, const float *x, const float *weight, size_t n, float eps);
 
