@@ -6,7 +6,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "arena/verify.h"
 #include "base/mem.h"
@@ -65,6 +67,53 @@ warm(struct gen *gen, const struct setup *s, const struct tokens *all, const siz
     free(slot);
 }
 
+/* With the parser `whole`, a reply whose beginning begins no legal word can only be invalid. */
+struct listen {
+    const struct setup *setup;
+    const struct solve_info *info;
+    struct gen_prune prune;
+};
+
+static bool
+begins(const char *word, const char *said, size_t n) {
+    size_t len = strlen(word);
+    if (strncasecmp(word, said, n < len ? n : len))
+        return false;
+    for (; len < n; len++)
+        if (!isspace((unsigned char)said[len]))
+            return false;
+    return true;
+}
+
+static bool
+is_hopeless(void *arg, const int32_t *tokens, size_t n) {
+    const struct listen *l = arg;
+    const struct game *g = l->setup->game;
+    char said[GAME_WORD], word[GAME_WORD];
+    if (n >= sizeof said || n > GAME_WORD / 2)
+        return false;
+    size_t len = tokens_spell(tokens, n, said), from = 0;
+    while (from < len && isspace((unsigned char)said[from]))
+        from++;
+    if (begins("<think>", said + from, len - from) || !strncmp(said + from, "<think>", 7))
+        return false;
+    for (int i = 0; i < l->info->actions; i++) {
+        struct text t;
+        text_init(&t, word, sizeof word);
+        g->spell(l->info->state, l->info->action[i], &t);
+        if (begins(word, said + from, len - from))
+            return false;
+    }
+    return true;
+}
+
+/* What the search may leave out: nothing, where the parser finds words inside a reply or the game reads
+ * them in its own way. */
+static const struct gen_prune *
+prune_of(const struct setup *s, const struct listen *l) {
+    return !strcmp(s->answer->name, "whole") && !s->game->parse ? &l->prune : NULL;
+}
+
 /* Adds one reply's probability to the action that it means, or to the forfeit. */
 static void
 add_reply(const struct setup *s, const struct solve_info *info, const struct gen_outcomes *list,
@@ -109,6 +158,7 @@ eval_model(const struct setup *s, const struct solve *game, const struct model *
     struct tokens all = {0};
     struct buf text = {0};
     struct gen *gen = gen_new(m, s->head, 0);
+    struct listen listen = {.setup = s, .prune = {.hopeless = is_hopeless, .arg = &listen}};
     all_prompts(s, game, &all, at);
     warm(gen, s, &all, at, sets);
     *rest = 0;
@@ -117,8 +167,9 @@ eval_model(const struct setup *s, const struct solve *game, const struct model *
         const struct solve_info *info = solve_info(game, i);
         double *p = strategy + info->at, sum = 0;
         struct gen_outcomes list = {0};
+        listen.info = info;
         gen_enumerate(gen, all.at + at[i], at[i + 1] - at[i], s->max_reply, EVAL_EPSILON,
-                      MAX_REPLIES, &list);
+                      MAX_REPLIES, prune_of(s, &listen), &list);
         for (size_t k = 0; k < list.count; k++)
             add_reply(s, info, &list, &list.outcome[k], &text, p);
         /* The listed and the rest make 1 up to rounding; the strategy must make it exactly. */

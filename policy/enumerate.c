@@ -26,6 +26,8 @@ struct search {
     size_t *heap; /* indices, heaviest first; ties go to the older */
     size_t in_heap, heap_cap;
     struct gen_outcomes *out;
+    const struct gen_prune *prune; /* NULL: every beginning is followed */
+    int32_t *said;                 /* [max_reply + 1] scratch: the tokens of a prefix */
 };
 
 static bool
@@ -70,6 +72,12 @@ put_prefix(struct search *s, struct prefix p) {
     heap_put(s, s->n++);
 }
 
+static void
+spell(const struct search *s, const struct prefix *p, int32_t *out) {
+    for (size_t i = (size_t)p->length; i-- > 0; p = &s->prefix[p->before])
+        out[i] = p->token;
+}
+
 /* Lists a finished reply. */
 static void
 list_reply(struct search *s, const struct prefix *p) {
@@ -77,9 +85,7 @@ list_reply(struct search *s, const struct prefix *p) {
     size_t at = o->tokens.n;
     for (int32_t i = 0; i < p->length; i++)
         tokens_add(&o->tokens, 0);
-    const struct prefix *q = p;
-    for (size_t i = (size_t)p->length; i-- > 0; q = &s->prefix[q->before])
-        o->tokens.at[at + i] = q->token;
+    spell(s, p, o->tokens.at + at);
     o->outcome[o->count++] = (struct gen_outcome){.probability = p->mass,
                                                   .at = at,
                                                   .n = (size_t)p->length,
@@ -87,13 +93,28 @@ list_reply(struct search *s, const struct prefix *p) {
     o->rest -= p->mass;
 }
 
+/* Is there no use in following p (whose tokens stand in s->said) by `token`? */
+static bool
+is_hopeless(struct search *s, const struct prefix *p, int32_t token) {
+    if (!s->prune || token == TOKEN_END)
+        return false;
+    s->said[p->length] = token;
+    return s->prune->hopeless(s->prune->arg, s->said, (size_t)p->length + 1);
+}
+
 static void
 expand(struct search *s, size_t index) {
     size_t vocab = (size_t)s->g->m->c.vocab;
     struct prefix p = s->prefix[index];
+    spell(s, &p, s->said);
     const float *logp = s->g->logp + (size_t)s->g->node[p.node].dist * vocab;
     for (size_t t = 0; t < vocab; t++) {
         double mass = p.mass * exp((double)logp[t]);
+        if (is_hopeless(s, &p, (int32_t)t)) {
+            s->out->hopeless += mass;
+            s->out->rest -= mass;
+            continue;
+        }
         if (mass > s->negligible)
             put_prefix(s, (struct prefix){.mass = mass,
                                           .before = (int32_t)index,
@@ -138,12 +159,13 @@ search_run(struct search *s, double epsilon, size_t max_replies) {
 
 void
 gen_enumerate(struct gen *g, const int32_t *context, size_t n, int max_reply, double epsilon,
-              size_t max_replies, struct gen_outcomes *out) {
+              size_t max_replies, const struct gen_prune *prune, struct gen_outcomes *out) {
     ensure(n > 0);
     gen_evict(g);
     *out = (struct gen_outcomes){.rest = 1.0};
     out->outcome = mem_zero(max_replies + 1, sizeof *out->outcome);
-    struct search s = {.g = g, .max_reply = max_reply, .out = out};
+    struct search s = {.g = g, .max_reply = max_reply, .out = out, .prune = prune};
+    s.said = mem_alloc(((size_t)max_reply + 1) * sizeof *s.said);
     s.negligible = epsilon > 0.0 ? epsilon * 1e-6 : 1e-15;
     int32_t node = -1;
     size_t held = n < (size_t)g->m->c.context ? n : (size_t)g->m->c.context;
@@ -153,6 +175,7 @@ gen_enumerate(struct gen *g, const int32_t *context, size_t n, int max_reply, do
     search_run(&s, epsilon, max_replies);
     if (out->rest < 0.0)
         out->rest = 0.0;
+    free(s.said);
     free(s.prefix);
     free(s.heap);
 }

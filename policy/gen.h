@@ -65,10 +65,18 @@ struct gen_outcomes {
     struct gen_outcome *outcome; /* owned */
     size_t count;
     struct tokens tokens;        /* owned */
-    double rest;                 /* mass not listed */
+    double rest;                 /* mass neither listed nor hopeless */
+    double hopeless;             /* mass of replies that the caller had no use for */
 };
+/* Tells that no reply which begins with these tokens is of use, so that their many continuations need
+ * not be followed. Called for beginnings without TOKEN_END. */
+struct gen_prune {
+    bool (*hopeless)(void *arg, const int32_t *tokens, size_t n);
+    void *arg;
+};
+/* prune may be NULL. */
 void gen_enumerate(struct gen *g, const int32_t *context, size_t n, int max_reply, double epsilon,
-                   size_t max_replies, struct gen_outcomes *out);
+                   size_t max_replies, const struct gen_prune *prune, struct gen_outcomes *out);
 void gen_outcomes_free(struct gen_outcomes *o);
 
 #endif

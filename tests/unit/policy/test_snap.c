@@ -422,7 +422,7 @@ test_export(void **state) {
 static json_t *
 next_row(struct gen *g, const int32_t *tokens, size_t n, int vocab) {
     struct gen_outcomes o;
-    gen_enumerate(g, tokens, n, 1, -1, (size_t)vocab, &o);
+    gen_enumerate(g, tokens, n, 1, -1, (size_t)vocab, NULL, &o);
     assert_int_equal(vocab, o.count);
     double *row = mem_zero((size_t)vocab, sizeof *row);
     for (size_t i = 0; i < o.count; i++)
