@@ -1,6 +1,8 @@
 /* One libcurl easy handle is kept for the life of the object, so that libcurl reuses the connection.
- * libcurl itself repeats a request on a new connection when a kept-alive one turns out to be closed
- * before any byte of an answer came. */
+ *
+ * When a kept-alive connection breaks before an answer, libcurl would send the request again by itself. For
+ * a request that changes something that is wrong: the server may have obeyed the first one. So bodies come
+ * from a callback that cannot be wound back, and libcurl gives up instead. */
 #include "base/http.h"
 
 #include <stdio.h>
@@ -16,6 +18,8 @@ struct http {
     struct curl_slist *headers;
     char *base;
     struct buf url, body;
+    const char *send; /* what is left of the request's body */
+    size_t send_left;
     int status;
     bool too_long;
     bool (*stop)(void *arg);
@@ -33,6 +37,16 @@ receive(char *p, size_t size, size_t count, void *arg) {
         return 0;
     }
     buf_add(&h->body, p, n);
+    return n;
+}
+
+static size_t
+give(char *p, size_t size, size_t count, void *arg) {
+    struct http *h = arg;
+    size_t n = size * count < h->send_left ? size * count : h->send_left;
+    memcpy(p, h->send, n);
+    h->send += n;
+    h->send_left -= n;
     return n;
 }
 
@@ -75,6 +89,8 @@ http_new(const char *base, const char *token) {
     curl_easy_setopt(h->curl, CURLOPT_ERRORBUFFER, h->why);
     curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, h);
+    curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, give);
+    curl_easy_setopt(h->curl, CURLOPT_READDATA, h);
     curl_easy_setopt(h->curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(h->curl, CURLOPT_XFERINFOFUNCTION, progress);
     curl_easy_setopt(h->curl, CURLOPT_XFERINFODATA, h);
@@ -111,17 +127,13 @@ http_call(struct http *h, const char *method, const char *path, const void *body
     h->why[0] = '\0';
     curl_easy_setopt(h->curl, CURLOPT_URL, buf_text(&h->url));
     curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS, (long)(seconds * 1000));
-    if (body) {
-        curl_easy_setopt(h->curl, CURLOPT_POST, 1L);
+    h->send = body;
+    h->send_left = body ? n : 0;
+    curl_easy_setopt(h->curl, body ? CURLOPT_POST : CURLOPT_HTTPGET, 1L);
+    if (body)
         curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
-        curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, body);
-    } else {
-        curl_easy_setopt(h->curl, CURLOPT_HTTPGET, 1L);
-    }
     curl_easy_setopt(h->curl, CURLOPT_CUSTOMREQUEST, method);
     CURLcode got = curl_easy_perform(h->curl);
-    /* The bytes are the caller's and may be gone before the next call. */
-    curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, NULL);
     if (h->too_long)
         return err_set(e, "%s%s: the answer is longer than %u bytes", h->base, path,
                        HTTP_MAX_ANSWER);

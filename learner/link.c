@@ -17,7 +17,6 @@
 #include "base/mem.h"
 
 #define RETRY_MS 200
-#define BUSY_MS 1000
 #define SERVE_JSON_MAX 65536
 #define ANSWER_SECONDS 30.0
 #define SESSION_MAX 256
@@ -154,7 +153,7 @@ post(struct link *l, const char *path, int *status, struct err *e) {
         if (seconds_since(start) > l->patience.lost)
             return LINK_FAIL;
         log_warn("learner", "%s; trying again", e->text);
-        if (!pause_ms(l, BUSY_MS))
+        if (!pause_ms(l, RETRY_MS))
             return LINK_STOP;
     }
 }

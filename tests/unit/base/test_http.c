@@ -21,6 +21,8 @@ echo(void *arg, const struct tiny_request *r, struct buf *out) {
         return 204;
     if (!strcmp(r->path, "/hang"))
         return usleep(1500000), 0;
+    if (!strcmp(r->path, "/vanish"))
+        return 0;
     if (!strcmp(r->path, "/text")) {
         buf_put(out, "hello");
         return 200;
@@ -123,12 +125,31 @@ lost_connections(void **state) {
     http_free(h);
 }
 
+/* A request that may have been obeyed is never sent twice. */
+static void
+sent_once(void **state) {
+    (void)state;
+    struct tiny_server s = {.answer = echo};
+    tiny_start(&s);
+    struct err e = {{0}};
+    struct http *h = client(&s, NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(http_call(h, "POST", "/ok", "{}", 2, 5, &e), 200);
+        int before = s.requests;
+        assert_int_equal(http_call(h, "POST", "/vanish", "{\"a\":1}", 7, 5, &e), -1);
+        assert_int_equal(s.requests, before + 1);
+    }
+    http_free(h);
+    tiny_stop(&s);
+}
+
 int
 main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls),
         cmocka_unit_test(refusals),
         cmocka_unit_test(lost_connections),
+        cmocka_unit_test(sent_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ struct bandit_match {
     struct store_turn turn[2];
     int32_t prompt[2][BANDIT_PROMPT], tokens[2][BANDIT_REPLY];
     float logp[2][BANDIT_REPLY];
+    int32_t move[2];
     char reply[2][BANDIT_REPLY + 1], word[2][2];
 };
 struct bandit {
@@ -94,6 +95,9 @@ bandit_end(struct bandit_match *b, int64_t id, enum match_kind kind, int64_t gam
         m->result = v0 < 0 ? -1 : 1;
         m->nturns = v0 < 0 ? 1 : 2;
     }
+    for (size_t i = 0; i < m->nturns && b->turn[i].action >= 0; i++)
+        b->move[m->nmoves++] = b->turn[i].action;
+    m->moves = b->move;
     m->payoff[0] = m->result;
     m->payoff[1] = -m->result;
 }
