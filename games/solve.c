@@ -215,7 +215,8 @@ sort_nodes(struct build *b) {
     for (size_t i = 0; i < b->edges; i++)
         in[s->child[i]]++;
     size_t n = 0;
-    order[n++] = 0;
+    if (in[0] == 0)
+        order[n++] = 0;
     for (size_t i = 0; i < n; i++) {
         const struct solve_node *at = &b->draft[order[i]].node;
         for (size_t j = at->first; j < at->first + at->edges; j++)
