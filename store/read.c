@@ -77,31 +77,44 @@ bad_turn(struct reader *r, const char *column, const char *why) {
                       (long long)sqlite3_column_int64(r->turns, 1), column, why);
 }
 
-/* False when NULL, not an integer, or outside [min, max]. */
+/* A NULL reads as 0, and STRICT tables hold nothing else that does, so that only a 0 needs a second look. */
+static bool
+is_null(sqlite3_stmt *st, int col) {
+    return sqlite3_column_type(st, col) == SQLITE_NULL;
+}
+
+/* False when NULL or outside [min, max]. */
 static bool
 get_int(sqlite3_stmt *st, int col, int64_t min, int64_t max, int64_t *out) {
-    if (sqlite3_column_type(st, col) != SQLITE_INTEGER)
-        return false;
     *out = sqlite3_column_int64(st, col);
-    return *out >= min && *out <= max;
+    return *out >= min && *out <= max && (*out || !is_null(st, col));
+}
+
+/* NULL reads as -1. False when outside [0, max]. */
+static bool
+get_optional(sqlite3_stmt *st, int col, int max, int *out) {
+    int64_t v = sqlite3_column_int64(st, col);
+    *out = !v && is_null(st, col) ? -1 : (int)v;
+    return v >= 0 && v <= max;
 }
 
 static bool
 get_real(sqlite3_stmt *st, int col, double least, double most, double *out) {
-    int type = sqlite3_column_type(st, col);
     *out = sqlite3_column_double(st, col);
-    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && *out >= least && *out <= most;
+    return *out >= least && *out <= most && (*out != 0 || !is_null(st, col));
 }
 
-/* The bytes of a text column, in the match's memory with a NUL behind; NULL when the column is. */
+/* The bytes of a text column, in the match's memory with a NUL behind; NULL when the column is. (Read as a
+ * blob: SQLite would copy the text only to end it with a NUL.) */
 static char *
 get_text(struct reader *r, sqlite3_stmt *st, int col, size_t *n) {
-    const unsigned char *text = sqlite3_column_text(st, col);
+    const void *text = sqlite3_column_blob(st, col);
     *n = text ? (size_t)sqlite3_column_bytes(st, col) : 0;
-    if (!text)
+    if (!text && is_null(st, col))
         return NULL;
     char *copy = take(r, *n + 1);
-    memcpy(copy, text, *n);
+    if (text)
+        memcpy(copy, text, *n);
     copy[*n] = '\0';
     return copy;
 }
@@ -146,26 +159,25 @@ get_moves(struct reader *r, struct store_match *m) {
 
 static int
 get_enum(sqlite3_stmt *st, int col, int (*find)(const char *, size_t)) {
-    const unsigned char *text = sqlite3_column_text(st, col);
-    return text ? find((const char *)text, (size_t)sqlite3_column_bytes(st, col)) : -1;
+    const void *text = sqlite3_column_blob(st, col);
+    return text ? find(text, (size_t)sqlite3_column_bytes(st, col)) : -1;
 }
 
 static int
 read_match(struct reader *r) {
     sqlite3_stmt *st = r->matches;
     struct store_match *m = &r->match;
-    *m = (struct store_match){.id = sqlite3_column_int64(st, 0), .loser = -1};
+    *m = (struct store_match){.id = sqlite3_column_int64(st, 0)};
     int kind = get_enum(st, 1, name_kind), reason = get_enum(st, 7, name_reason);
-    int64_t loser = -1, attempts;
-    const char *bad = kind < 0                                               ? "kind"
-                      : !get_int(st, 2, INT64_MIN, INT64_MAX, &m->iteration) ? "iteration"
-                      : !get_int(st, 3, 1, INT64_MAX, &m->game)              ? "game_id"
-                      : !get_int(st, 4, INT64_MIN, INT64_MAX, &m->deal)      ? "deal"
-                      : !get_int(st, 5, 1, INT64_MAX, &m->policy[0])         ? "policy0_id"
-                      : !get_int(st, 6, 1, INT64_MAX, &m->policy[1])         ? "policy1_id"
-                      : reason < 0                                           ? "reason"
-                      : sqlite3_column_type(st, 8) != SQLITE_NULL && !get_int(st, 8, 0, 1, &loser)
-                          ? "loser"
+    int64_t attempts;
+    const char *bad = kind < 0                                                 ? "kind"
+                      : !get_int(st, 2, INT64_MIN, INT64_MAX, &m->iteration)   ? "iteration"
+                      : !get_int(st, 3, 1, INT64_MAX, &m->game)                ? "game_id"
+                      : !get_int(st, 4, INT64_MIN, INT64_MAX, &m->deal)        ? "deal"
+                      : !get_int(st, 5, 1, INT64_MAX, &m->policy[0])           ? "policy0_id"
+                      : !get_int(st, 6, 1, INT64_MAX, &m->policy[1])           ? "policy1_id"
+                      : reason < 0                                             ? "reason"
+                      : !get_optional(st, 8, 1, &m->loser)                     ? "loser"
                       : !get_real(st, 9, -1e9, 1e9, &m->payoff[0])             ? "payoff0"
                       : !get_real(st, 10, -1e9, 1e9, &m->payoff[1])            ? "payoff1"
                       : !get_real(st, 11, -1, 1, &m->result)                   ? "result"
@@ -177,7 +189,6 @@ read_match(struct reader *r) {
         return bad_match(r, bad, "does not decode");
     m->kind = (enum match_kind)kind;
     m->reason = (enum match_reason)reason;
-    m->loser = (int)loser;
     m->attempts = (int)attempts;
     size_t n;
     m->detail = get_text(r, st, 16, &n);
@@ -221,25 +232,22 @@ read_words(struct reader *r, struct store_turn *t) {
 static int
 read_turn(struct reader *r, struct store_turn *t) {
     sqlite3_stmt *st = r->turns;
-    int64_t ply, seat, action = -1;
+    int64_t ply, seat;
     *t = (struct store_turn){0};
     int verdict = get_enum(st, 6, name_verdict);
-    const char *bad =
-        !get_int(st, 2, 0, STORE_MAX_TOKENS, &ply)  ? "ply"
-        : !get_int(st, 3, 0, 1, &seat)              ? "seat"
-        : !get_int(st, 4, 1, INT64_MAX, &t->policy) ? "policy_id"
-        : verdict < 0                               ? "verdict"
-        : sqlite3_column_type(st, 7) != SQLITE_NULL && !get_int(st, 7, 0, INT_MAX, &action)
-            ? "action"
-            : NULL;
+    const char *bad = !get_int(st, 2, 0, STORE_MAX_TOKENS, &ply)  ? "ply"
+                      : !get_int(st, 3, 0, 1, &seat)              ? "seat"
+                      : !get_int(st, 4, 1, INT64_MAX, &t->policy) ? "policy_id"
+                      : verdict < 0                               ? "verdict"
+                      : !get_optional(st, 7, INT_MAX, &t->action) ? "action"
+                                                                  : NULL;
     if (bad)
         return bad_turn(r, bad, "does not decode");
     t->ply = (int)ply;
     t->seat = (int)seat;
-    t->action = (int)action;
     t->verdict = (enum turn_verdict)verdict;
     const void *prompt;
-    if (sqlite3_column_type(st, 5) != SQLITE_NULL && sqlite3_column_type(st, 14) != SQLITE_BLOB)
+    if (sqlite3_column_int64(st, 5) && is_null(st, 14))
         return bad_turn(r, "prompt_id", "is not in table prompt");
     if (!get_numbers(r, 14, &prompt, &t->nprompt))
         return store_fail(r->s, r->e,

@@ -199,18 +199,17 @@ is_leased(const struct store_lease *lease, size_t n, int64_t match) {
     return false;
 }
 
-/* Staleness is worked out here: the step of the weights that learn, less that of the weights that played. */
+/* Staleness is worked out here: the step of the weights that learn (`before`), less that of the weights that
+ * played. */
 static int
-add_sample(struct store *s, const struct store_step *st, const struct store_sample *a,
+add_sample(struct store *s, int64_t at, int64_t before, const struct store_sample *a,
            struct err *e) {
     static const char sql[] =
         "INSERT INTO sample (match_id, seat, step, ret, baseline, advantage, staleness)"
-        " SELECT m.id, ?2, ?3, ?4, ?5, ?6,"
-        " CASE p.kind WHEN 'snapshot' THEN (SELECT step FROM policy WHERE id = ?7) - p.step END"
-        " FROM match m JOIN policy p ON p.id = CASE ?2 WHEN 0 THEN m.policy0_id ELSE m.policy1_id "
-        "END"
+        " SELECT m.id, ?2, ?3, ?4, ?5, ?6, CASE WHEN p.step >= 0 THEN ?7 - p.step END FROM match m"
+        " JOIN policy p ON p.id = CASE ?2 WHEN 0 THEN m.policy0_id ELSE m.policy1_id END"
         " WHERE m.id = ?1 AND m.kind IN ('train', 'warmup') AND m.reason <> 'aborted'";
-    long long id = (long long)a->match, step = (long long)st->step;
+    long long id = (long long)a->match, step = (long long)at;
     if (a->seat != 0 && a->seat != 1)
         return store_fail(s, e, "step %lld: match %lld has no seat %d", step, id, a->seat);
     sqlite3_stmt *row = sql_get(s, SQL_SAMPLE_ADD, sql, e);
@@ -218,11 +217,11 @@ add_sample(struct store *s, const struct store_step *st, const struct store_samp
         return -1;
     sqlite3_bind_int64(row, 1, a->match);
     sqlite3_bind_int(row, 2, a->seat);
-    sqlite3_bind_int64(row, 3, st->step);
+    sqlite3_bind_int64(row, 3, at);
     sqlite3_bind_double(row, 4, a->ret);
     sqlite3_bind_double(row, 5, a->baseline);
     sqlite3_bind_double(row, 6, a->advantage);
-    sqlite3_bind_int64(row, 7, st->policy_before);
+    sqlite3_bind_int64(row, 7, before);
     int rc = sql_run(row) & 0xff;
     if (rc == SQLITE_CONSTRAINT && isfinite(a->ret + a->baseline + a->advantage))
         return store_fail(s, e, "step %lld: match %lld, seat %d was consumed before", step, id,
@@ -257,6 +256,9 @@ set_baseline(struct store *s, const struct store_step *st, const struct store_ba
 static int
 write_leased(struct store *s, const struct store_step *st, struct store_lease *lease,
              struct err *e) {
+    struct store_policy before;
+    if (st->nsample && store_policy_get(s, st->policy_before, &before, e) < 0)
+        return -1;
     for (size_t i = 0; i < st->nlease; i++)
         if (close_lease(s, st->step, st->lease[i].id, &lease[i], e) < 0)
             return -1;
@@ -264,7 +266,7 @@ write_leased(struct store *s, const struct store_step *st, struct store_lease *l
         if (!is_leased(lease, st->nlease, st->sample[i].match))
             return store_fail(s, e, "step %lld: match %lld is not in its leases",
                               (long long)st->step, (long long)st->sample[i].match);
-        if (add_sample(s, st, &st->sample[i], e) < 0)
+        if (add_sample(s, st->step, before.step, &st->sample[i], e) < 0)
             return -1;
     }
     return 0;
