@@ -1,10 +1,12 @@
 /* What can be done with any game through its contract alone: reading a player's word, asking whether
- * an action is legal, drawing at a chance node. Nothing here knows a particular game. */
+ * an action is legal, drawing at a chance node, cleaning and quoting what players say. Nothing here
+ * knows a particular game. */
 #include "games/game.h"
 
 #include <string.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 
 static bool
 is_blank(char c) {
@@ -48,7 +50,8 @@ game_parse(const struct game *g, const void *state, const char *word, size_t n) 
         word++, n--;
     while (n && is_blank(word[n - 1]))
         n--;
-    if (n == 0)
+    /* Where players talk, saying nothing can be a move. */
+    if (n == 0 && !g->say)
         return -1;
     if (!g->parse)
         return n < GAME_WORD ? parse_by_spelling(g, state, word, n) : -1;
@@ -69,6 +72,8 @@ game_is_legal(const struct game *g, const void *state, int action) {
                 return true;
         return false;
     }
+    if (g->allows)
+        return g->allows(state, action);
     int legal[GAME_MAX_ACTIONS];
     int n = g->legal(state, legal);
     for (int i = 0; i < n; i++)
@@ -101,4 +106,50 @@ game_spell_legal(const struct game *g, const void *state, struct text *out) {
             text_put(out, ", ");
         g->spell(state, legal[i], out);
     }
+}
+
+/* Characters that change how others look, or that nobody sees: controls, joiners and marks of
+ * direction, separators of lines, tags, private and unassigned ends of planes. */
+static bool
+is_hidden(uint32_t c) {
+    static const uint32_t range[][2] = {
+        {0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},        {0x61c, 0x61c},
+        {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},    {0x200b, 0x200f},
+        {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},    {0xe000, 0xf8ff},
+        {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},   {0xffa0, 0xffa0},    {0xfff0, 0xfffb},
+        {0xfffe, 0xffff}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff},
+    };
+    for (size_t i = 0; i < sizeof range / sizeof range[0]; i++)
+        if (c >= range[i][0] && c <= range[i][1])
+            return true;
+    return false;
+}
+
+size_t
+game_clean_words(const char *in, size_t n, char *out, size_t cap) {
+    size_t len = 0;
+    for (size_t i = 0, step; i < n; i += step) {
+        uint32_t c;
+        step = utf8_char(in + i, n - i, &c);
+        bool bad = step == 0 || is_hidden(c);
+        size_t more = bad ? 1 : step;
+        if (len + more + 1 > cap)
+            break;
+        if (bad)
+            out[len] = step && is_blank(in[i]) ? ' ' : '?';
+        else
+            memcpy(out + len, in + i, step);
+        len += more;
+        step = step ? step : 1;
+    }
+    out[len] = '\0';
+    return len;
+}
+
+void
+game_quote_words(const char *words, size_t n, struct text *out) {
+    text_char(out, '"');
+    for (size_t i = 0; i < n; i++)
+        text_char(out, words[i] == '"' ? '\'' : words[i]);
+    text_char(out, '"');
 }
