@@ -3,8 +3,9 @@
  * (bet or call).
  *
  * With hands > 1 that many independent hands are played, the seats take turns in going first, and
- * the chips are summed. A view tells all hands so far, so that nothing is forgotten. `side` chips go
- * from seat 1 to seat 0 whatever happens: it changes the value of the seats, never the best play. */
+ * the chips are summed. A view tells all hands so far, so that nothing is forgotten. `side` chips
+ * go from seat 1 to seat 0 whatever happens: it changes the value of the seats, never the best
+ * play. */
 #include <string.h>
 
 #include "games/game.h"

@@ -1,6 +1,7 @@
 /* The laws about knowledge. A seat's story is all that it was told and did; it is the ground truth
  * of what the seat can know. The tables remember what each story led to, over all matches of a run:
- * one story with two views is a leak, one view of a seat to move with two stories hides something. */
+ * one story with two views is a leak, one view of a seat to move with two stories hides
+ * something. */
 #include <stdlib.h>
 #include <string.h>
 

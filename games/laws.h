@@ -1,5 +1,5 @@
-/* The laws that every game obeys, checked by playing random matches. Built-in games and plug-ins are
- * held to the same ones. A broken law is named in the error's sentence:
+/* The laws that every game obeys, checked by playing random matches. Built-in games and plug-ins
+ * are held to the same ones. A broken law is named in the error's sentence:
  *
  *   definition   the table row is complete: names, ranges, functions, sizes; unit above 0
  *   turn         mover() gives one of its four values; no chance where GAME_NO_CHANCE says so
@@ -10,8 +10,8 @@
  *   spelling     words are unique whatever their letter case, fit in GAME_WORD, and have no blanks
  *                at their ends
  *   parse        parse(spell(a)) = a, also in capitals and between blanks
- *   text         rules and views are there, fit in GAME_TEXT and are plain text; no view ends with a
- *                newline; rules depend on the arguments and the seat only
+ *   text         rules and views are there, fit in GAME_TEXT and are plain text; no view ends with
+ *                a newline; rules depend on the arguments and the seat only
  *   query        only init and apply write to the state
  *   size         init and apply stay within state_bytes
  *   replay       the same actions in fresh memory give the same bytes and the same texts: nothing
@@ -21,9 +21,10 @@
  *   hiding       a seat to move that was told something else sees another view, so that equal views
  *                are one information set; with GAME_PERFECT_INFO: in another state
  *
- * For `leak` each random match is followed, for each seat, by a match in which hidden chance and the
- * other seat's hidden actions are drawn anew while that seat is told the same. What a narration may
- * tell is for the game to say: the law cannot know whether the rules mean a card to be shown. */
+ * For `leak` each random match is followed, for each seat, by a match in which hidden chance and
+ * the other seat's hidden actions are drawn anew while that seat is told the same. What a narration
+ * may tell is for the game to say: the law cannot know whether the rules mean a card to be
+ * shown. */
 #ifndef GAMES_LAWS_H
 #define GAMES_LAWS_H
 

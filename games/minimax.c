@@ -1,6 +1,6 @@
 /* Exact minimax with a table of solved states. A state's search stops as soon as a child is worth
- * the most a payoff can be, so values stay exact while much of the game is never visited. No bounds,
- * no depth limit: it is meant for games that can be solved. */
+ * the most a payoff can be, so values stay exact while much of the game is never visited. No
+ * bounds, no depth limit: it is meant for games that can be solved. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -162,8 +162,8 @@ solve_evaluate(const struct solve *s, const double *strategy, struct solve_repor
 /* Weight of each information set for the strategy that is to be mixed in. With perfect recall that
  * is its seat's own probability of playing towards it, and the mixture is exact (Kuhn 1953). Where
  * histories are merged into states that probability depends on the path, and no strategy on states
- * equals the mixture against everybody: the weight is then the probability of meeting the state when
- * the other seat plays at random, which makes the mixture exact against a random player. */
+ * equals the mixture against everybody: the weight is then the probability of meeting the state
+ * when the other seat plays at random, which makes the mixture exact against a random player. */
 static void
 weigh_sets(const struct solve *s, const double *strategy, const double *uniform, double *own,
            double *scratch) {

@@ -56,8 +56,8 @@ struct solve {
  * follows `strategy`. */
 double solve_expect(const struct solve *s, const double *strategy, size_t node, int seat,
                     const double *v);
-/* reach[node] becomes the probability of getting there by chance and by the seats' strategy, leaving
- * the moves of `except` out (-1: nobody's). */
+/* reach[node] becomes the probability of getting there by chance and by the seats' strategy,
+ * leaving the moves of `except` out (-1: nobody's). */
 void solve_reach(const struct solve *s, const double *strategy, int except, double *reach);
 /* own[set] becomes the probability that the set's seat plays towards it (its own moves only). */
 void solve_own_reach(const struct solve *s, const double *strategy, double *own);

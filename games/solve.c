@@ -1,6 +1,6 @@
-/* Enumerates a game: breadth first from the start, one node a history (or, with perfect information,
- * one a state), information sets found by (seat, view). What follows from the tree is in
- * solve-eval.c, solve-cfr.c and solve-count.c. */
+/* Enumerates a game: breadth first from the start, one node a history (or, with perfect
+ * information, one a state), information sets found by (seat, view). What follows from the tree is
+ * in solve-eval.c, solve-cfr.c and solve-count.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +317,10 @@ enumerate(struct build *b) {
 
 struct solve *
 solve_new(const struct game *g, const struct game_args *args, size_t max_nodes, struct err *e) {
+    if (g->allows) {
+        err_set(e, "%s: more is legal than can be listed, so it cannot be enumerated", g->name);
+        return NULL;
+    }
     struct solve *s = mem_zero(1, sizeof *s);
     s->g = g;
     s->args = *args;

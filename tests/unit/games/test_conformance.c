@@ -2,9 +2,9 @@
  * the same steps are legal, the same seat is to move, the same payoffs come out.
  *
  * The first line names the environment. Every other line is a match: `steps` = [player, reply, 1
- * legal or 0 illegal, ...]. One illegal reply in a row is forgiven there, the second loses. TextArena
- * reads the numbers of a reply in its own way; how, is copied here by scan(), and the word that the
- * numbers make in our spelling goes to game_parse(). */
+ * legal or 0 illegal, ...]. One illegal reply in a row is forgiven there, the second loses.
+ * TextArena reads the numbers of a reply in its own way; how, is copied here by scan(), and the
+ * word that the numbers make in our spelling goes to game_parse(). */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>

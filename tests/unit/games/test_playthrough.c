@@ -1,6 +1,6 @@
-/* Golden playthroughs: what every function of the contract says along one random match of each game.
- * A change of rules or texts shows up as a difference; a meant one raises the game's version and is
- * written with AGON_GOLDEN_UPDATE=1. */
+/* Golden playthroughs: what every function of the contract says along one random match of each
+ * game. A change of rules or texts shows up as a difference; a meant one raises the game's version
+ * and is written with AGON_GOLDEN_UPDATE=1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
