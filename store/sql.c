@@ -44,13 +44,24 @@ sql_row(struct store *s, sqlite3_stmt *st, const char *what, struct err *e) {
     return -1;
 }
 
-/* Quotas and size limits reach SQLite as plain I/O errors; the system's error number tells. */
+static bool
+says_full(int why) {
+    return why == ENOSPC || why == EDQUOT || why == EFBIG;
+}
+
+/* Quotas and size limits reach SQLite as plain I/O errors; the system's error number tells, and each open file
+ * keeps its last one. */
 static bool
 is_full(struct store *s, int rc) {
-    if (rc == SQLITE_FULL)
-        return true;
-    int why = sqlite3_system_errno(s->db);
-    return rc == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG);
+    if (rc != SQLITE_IOERR)
+        return rc == SQLITE_FULL;
+    int file = 0, log = 0;
+    sqlite3_file *wal = NULL;
+    sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &file);
+    sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (wal && wal->pMethods)
+        wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &log);
+    return says_full(file) || says_full(log) || says_full(sqlite3_system_errno(s->db));
 }
 
 int
