@@ -80,15 +80,19 @@ take_baseline(void *arg, const struct store_baseline *row) {
     return 0;
 }
 
+/* Done once a server has answered: it writes config.yaml before it listens. */
 static int
-open_store(struct learner *l, const char *state, struct err *e) {
+prepare(struct learner *l, const char *state, struct err *e) {
+    if (plan_read(&l->plan, l->run, e) < 0)
+        return -1;
     struct buf path = {0};
-    buf_fmt(&path, "%s/snapshots", l->run);
-    int bad = file_mkdirs(buf_text(&path), e);
-    buf_clear(&path);
-    buf_fmt(&path, "%s/state", l->run);
-    if (bad == 0)
+    const char *const folders[] = {"snapshots", "state"};
+    int bad = 0;
+    for (int i = 0; i < 2 && bad == 0; i++) {
+        buf_clear(&path);
+        buf_fmt(&path, "%s/%s", l->run, folders[i]);
         bad = file_mkdirs(buf_text(&path), e);
+    }
     buf_clear(&path);
     buf_fmt(&path, "%s/run.db", l->run);
     if (bad == 0)
@@ -97,6 +101,9 @@ open_store(struct learner *l, const char *state, struct err *e) {
     if (!l->store)
         return -1;
     state_sweep(l->run, state);
+    l->state = state_new(&l->plan);
+    l->lesson = lesson_new(&l->plan, l->state->model->count);
+    l->baselines = (struct baselines){.kind = l->plan.baseline, .decay = l->plan.baseline_decay};
     return 0;
 }
 
@@ -170,7 +177,7 @@ open_session(struct learner *l, struct err *e) {
     enum link_result r = link_open(l->link, &s, e);
     if (r != LINK_OK)
         return r;
-    if (!l->store && open_store(l, s.state, e) < 0)
+    if (!l->state && prepare(l, s.state, e) < 0)
         return LINK_FAIL;
     l->step_began = clock_mono_us();
     if (s.step < 0) {
@@ -343,39 +350,28 @@ loop(struct learner *l, struct err *e) {
         r = is_stopped(NULL) ? LINK_STOP : make_step(l, e);
     }
     if (r == LINK_STOP)
-        log_info(MODULE, "stopped after step %" PRId64, l->state->step);
+        log_info(MODULE, "stopped after step %" PRId64, l->state ? l->state->step : -1);
     return r;
-}
-
-static int
-run_plan(struct learner *l, struct err *e) {
-    struct link_patience patience = {.start = 30, .lost = 60};
-    l->link = link_new(l->run, patience, is_stopped, NULL);
-    l->state = state_new(&l->plan);
-    l->lesson = lesson_new(&l->plan, l->state->model->count);
-    l->baselines = (struct baselines){.kind = l->plan.baseline, .decay = l->plan.baseline_decay};
-    enum link_result r = loop(l, e);
-    link_free(l->link);
-    store_close(l->store);
-    lesson_free(l->lesson);
-    state_free(l->state);
-    baselines_free(&l->baselines);
-    free(l->lease);
-    buf_free(&l->body);
-    return r == LINK_FAIL ? -1 : 0;
 }
 
 int
 learn_run(const char *run, struct err *e) {
-    struct learner l = {.run = run};
-    if (plan_read(&l.plan, run, e) < 0)
-        return -1;
     struct sigaction mine = {.sa_handler = on_signal}, old_term, old_int;
     stop_signal = 0;
     sigaction(SIGTERM, &mine, &old_term);
     sigaction(SIGINT, &mine, &old_int);
-    int r = run_plan(&l, e);
+    struct learner l = {.run = run};
+    struct link_patience patience = {.start = 30, .lost = 60};
+    l.link = link_new(run, patience, is_stopped, NULL);
+    enum link_result r = loop(&l, e);
+    link_free(l.link);
+    store_close(l.store);
+    lesson_free(l.lesson);
+    state_free(l.state);
+    baselines_free(&l.baselines);
+    free(l.lease);
+    buf_free(&l.body);
     sigaction(SIGTERM, &old_term, NULL);
     sigaction(SIGINT, &old_int, NULL);
-    return r;
+    return r == LINK_FAIL ? -1 : 0;
 }
