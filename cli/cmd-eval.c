@@ -207,7 +207,7 @@ pair(double a, double b) {
 }
 
 static json_t *
-tally_json(const struct eval_tally *t) {
+tally_json(const struct job *j, const struct eval_tally *t) {
     const int k[3] = {t->win, t->draw, t->loss};
     static const char *const names[3] = {"win", "draw", "loss"};
     json_t *o = json_pack("{s:i,s:i,s:i,s:i}", "matches", t->matches, "win", t->win, "draw",
@@ -220,7 +220,7 @@ tally_json(const struct eval_tally *t) {
         json_object_set_new(interval, names[i], pair(low, high));
     }
     json_object_set_new(o, "interval", interval);
-    json_object_set_new(o, "payoff", json_real(t->payoff / n));
+    json_object_set_new(o, "mean", json_real(t->payoff / n * j->setup.game->unit(&j->setup.args)));
     json_object_set_new(o, "invalid", json_integer(t->invalid));
     json_object_set_new(o, "invalid_other", json_integer(t->invalid_other));
     json_object_set_new(o, "decisions", json_integer(t->decisions));
@@ -284,10 +284,10 @@ measure_against(struct job *j, const char *name, json_t *list, struct err *e) {
     if (status < 0)
         return err_prefix(e, "against %s", name);
     struct eval_tally sum = both(tally);
-    json_t *o = tally_json(&sum);
+    json_t *o = tally_json(j, &sum);
     json_object_set_new(o, "name", json_string(name));
     json_object_set_new(o, "seats",
-                        json_pack("[o,o]", tally_json(&tally[0]), tally_json(&tally[1])));
+                        json_pack("[o,o]", tally_json(j, &tally[0]), tally_json(j, &tally[1])));
     double value[2];
     if (j->solve && !snapshot && !exact_against(j, name, value, NULL))
         json_object_set_new(o, "value", pair(value[0], value[1]));
@@ -331,7 +331,7 @@ result_json(struct job *j, json_t *against, double seconds) {
                           "kind", j->solve ? "exact" : "matches");
     if (j->solve) {
         const struct solve_report *r = &j->report;
-        json_object_set_new(o, "value", pair(r->value, -r->value));
+        json_object_set_new(o, "value", pair(r->value, 0 - r->value));
         json_object_set_new(o, "best_response", pair(r->best[0], r->best[1]));
         json_object_set_new(o, "nash_conv", json_real(r->nash_conv));
         json_object_set_new(o, "forfeit", pair(r->forfeit[0], r->forfeit[1]));
@@ -352,7 +352,7 @@ static void
 show_exact(const struct job *j, const json_t *against) {
     static const char *const heads[] = {"", ">value", ">best response", ">gain", ">invalid", NULL};
     const struct solve_report *r = &j->report;
-    const double value[2] = {r->value, -r->value};
+    const double value[2] = {r->value, 0 - r->value};
     struct table t;
     table_init(&t, heads);
     for (int seat = 0; seat < 2; seat++) {
@@ -389,15 +389,14 @@ add_tally(struct table *t, const char *name, const char *seat, const json_t *o) 
                   100 * json_real_value(json_array_get(range, 0)),
                   100 * json_real_value(json_array_get(range, 1)));
     }
-    table_fmt(t, "%+.4f", json_real_value(json_object_get(o, "payoff")));
+    table_fmt(t, "%+.4f", json_real_value(json_object_get(o, "mean")));
     table_fmt(t, "%.1f", 100 * json_number_value(json_object_get(o, "invalid")) / n);
 }
 
 static void
 show_matches(const struct job *j, const json_t *against) {
-    static const char *const heads[] = {"against",      "as",         ">matches",
-                                        ">win %",       ">draw %",    ">loss %",
-                                        ">mean payoff", ">invalid %", NULL};
+    static const char *const heads[] = {"against", "as",    ">matches",   ">win %", ">draw %",
+                                        ">loss %", ">mean", ">invalid %", NULL};
     struct table t;
     table_init(&t, heads);
     for (size_t i = 0; i < json_array_size(against); i++) {
@@ -430,7 +429,7 @@ show(const struct job *j, const json_t *against, double seconds) {
     if (j->solve)
         show_exact(j, against);
     else
-        printf("not exact, because %s\n", j->why);
+        printf("by matches, because it cannot be exact: %s\n", j->why);
     if (json_array_size(against))
         show_matches(j, against);
 }

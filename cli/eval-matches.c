@@ -104,6 +104,6 @@ eval_interval(int k, int n, double *low, double *high) {
     double share = (double)k / n, zz = z * z / n;
     double middle = (share + zz / 2) / (1 + zz);
     double half = z / (1 + zz) * sqrt(share * (1 - share) / n + zz / (4 * n));
-    *low = middle - half > 0 ? middle - half : 0;
-    *high = middle + half < 1 ? middle + half : 1;
+    *low = k > 0 ? middle - half : 0;
+    *high = k < n ? middle + half : 1;
 }

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+enum { LINE_WIDTH = 92 }; /* bytes after which long texts are broken at a blank */
+
 /* Characters that steer a terminal, reorder text or are not seen. */
 static bool
 is_unsafe(uint32_t c) {
@@ -55,14 +57,25 @@ term_quote(struct buf *out, const char *s, size_t n) {
     buf_add(out, "\"", 1);
 }
 
+/* Bytes of the line's first row: all of it, or up to the last blank that lets it fit. */
+static size_t
+fitting(const char *line, size_t len) {
+    if (len <= LINE_WIDTH)
+        return len;
+    for (size_t at = LINE_WIDTH; at > LINE_WIDTH / 2; at--)
+        if (line[at] == ' ')
+            return at;
+    return len;
+}
+
 void
 term_block(FILE *out, const char *indent, const char *s, size_t n) {
     struct buf b = {0};
     escape(&b, s, n, true, false);
     for (const char *line = buf_text(&b); *line;) {
-        size_t len = strcspn(line, "\n");
+        size_t rest = strcspn(line, "\n"), len = fitting(line, rest);
         fprintf(out, "%s%.*s\n", len ? indent : "", (int)len, line);
-        line += len + (line[len] == '\n');
+        line += len + (line[len] == '\n' || len < rest);
     }
     buf_free(&b);
 }

@@ -14,7 +14,8 @@
 void term_escape(struct buf *out, const char *s, size_t n, bool lines);
 /* The same as one quoted word, '"' and '\' escaped as well: what was written can be told exactly. */
 void term_quote(struct buf *out, const char *s, size_t n);
-/* Prints text with `indent` before every line, escaped, line breaks kept; ends with a line break. */
+/* Prints text with `indent` before every line, escaped, line breaks kept, long lines broken at
+ * blanks; ends with a line break. */
 void term_block(FILE *out, const char *indent, const char *s, size_t n);
 
 /* A table is filled cell by cell in reading order and printed once. */

@@ -1,0 +1,228 @@
+/* The strategy of a snapshot: its distribution over whole replies, read by the answer parser, in every
+ * information set.
+ *
+ * All sets go through one generator, whose prefix tree holds what they have in common. They are taken in
+ * portions: first the tree is grown along the words of all legal actions, in large batches, then each
+ * set is enumerated and finds there nearly all that it needs. What is measured does not depend on that
+ * preparation. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "arena/verify.h"
+#include "base/mem.h"
+#include "cli/eval.h"
+
+/* SLOTS: size of a portion. Replies listed in one set are bounded, and so is their sum over all sets,
+ * so that a policy that says anything at all cannot keep the measurement busy for hours. */
+enum { SLOTS = 960, LEAST_REPLIES = 64, MOST_REPLIES = 4096, ALL_REPLIES = 1 << 18 };
+
+struct reading {
+    const struct setup *setup;
+    const struct solve *game;
+    struct gen *gen;
+    struct tokens prompts; /* of all sets */
+    size_t *at;            /* [sets + 1] where each begins */
+    int *slot;             /* open ones of the portion in hand */
+    size_t slots, slot_cap;
+    size_t most_replies;           /* of one set */
+    const struct solve_info *info; /* the set in hand */
+    struct buf words;              /* of its actions, each NUL-terminated */
+    struct buf text;               /* scratch */
+    struct gen_prune prune;
+};
+
+static void
+build_prompts(struct reading *r) {
+    size_t sets = solve_sets(r->game);
+    r->at = mem_zero(sets + 1, sizeof *r->at);
+    for (size_t i = 0; i < sets; i++) {
+        const struct solve_info *info = solve_info(r->game, i);
+        r->at[i] = r->prompts.n;
+        verify_prompt(r->setup, info->state, info->seat, 0, NULL, NULL, &r->prompts);
+    }
+    r->at[sets] = r->prompts.n;
+}
+
+static void
+spell_word(const struct reading *r, const struct solve_info *info, int i, char word[GAME_WORD]) {
+    struct text t;
+    text_init(&t, word, GAME_WORD);
+    r->setup->game->spell(info->state, info->action[i], &t);
+}
+
+/* Asks for what comes behind the prompt of `set` and the first n bytes of a reply. */
+static void
+ask(struct reading *r, size_t set, const int32_t *reply, size_t n) {
+    struct rng stream;
+    rng_init(&stream, 0, set, RNG_SEAT);
+    if (r->slots == r->slot_cap) {
+        r->slot_cap = r->slot_cap ? 2 * r->slot_cap : 2 * SLOTS;
+        r->slot = mem_grow(r->slot, r->slot_cap, sizeof *r->slot);
+    }
+    int slot = r->slot[r->slots++] = gen_open(r->gen);
+    gen_feed(r->gen, slot, r->prompts.at + r->at[set], r->at[set + 1] - r->at[set]);
+    gen_feed(r->gen, slot, reply, n);
+    gen_ask(r->gen, slot, &stream, 1);
+}
+
+/* Opens slots along the reply of every action of a set. */
+static void
+ask_along_words(struct reading *r, size_t set) {
+    const struct solve_info *info = solve_info(r->game, set);
+    struct tokens reply = {0};
+    ask(r, set, NULL, 0);
+    for (int i = 0; i < info->actions; i++) {
+        char word[GAME_WORD], said[GAME_WORD + 64];
+        struct text t;
+        spell_word(r, info, i, word);
+        text_init(&t, said, sizeof said);
+        answer_write(r->setup->answer, word, &t);
+        tokens_clear(&reply);
+        tokens_text(&reply, said, t.len);
+        for (size_t n = 1; n <= reply.n && n < (size_t)r->setup->max_reply; n++)
+            ask(r, set, reply.at, n);
+    }
+    tokens_free(&reply);
+}
+
+/* ---- what need not be followed ---- */
+
+/* Is said[0..n) the beginning of `word`, or the word with blanks behind it? */
+static bool
+begins(const char *word, const char *said, size_t n) {
+    size_t len = strlen(word);
+    if (strncasecmp(word, said, n < len ? n : len))
+        return false;
+    for (; len < n; len++)
+        if (!isspace((unsigned char)said[len]))
+            return false;
+    return true;
+}
+
+static bool
+is_hopeless(void *arg, const int32_t *tokens, size_t n) {
+    struct reading *r = arg;
+    char said[GAME_WORD];
+    if (n >= sizeof said)
+        return false;
+    size_t len = tokens_spell(tokens, n, said), from = 0;
+    while (from < len && isspace((unsigned char)said[from]))
+        from++;
+    if (begins("<think>", said + from, len - from) || !strncmp(said + from, "<think>", 7))
+        return false;
+    const char *word = (const char *)r->words.at;
+    for (int i = 0; i < r->info->actions; i++, word += strlen(word) + 1)
+        if (begins(word, said + from, len - from))
+            return false;
+    return true;
+}
+
+/* With the parser `whole`, a reply whose beginning begins no legal word can only be invalid. Not so where
+ * the parser finds words inside a reply, or the game reads them in its own way. */
+static void
+set_prune(struct reading *r) {
+    bool whole = !strcmp(r->setup->answer->name, "whole") && !r->setup->game->parse;
+    r->prune = (struct gen_prune){.hopeless = whole ? is_hopeless : NULL, .arg = r};
+}
+
+/* ---- reading ---- */
+
+/* Adds one reply's probability to the action that it means, or to the forfeit. */
+static void
+add_reply(struct reading *r, const struct gen_outcomes *list, const struct gen_outcome *o,
+          double *p) {
+    const struct solve_info *info = r->info;
+    int chosen = info->actions, action = -1;
+    char word[GAME_WORD * 4];
+    struct text w;
+    text_init(&w, word, sizeof word);
+    buf_clear(&r->text);
+    buf_room(&r->text, o->n + 1);
+    size_t n = tokens_spell(list->tokens.at + o->at, o->n, (char *)r->text.at);
+    bool found = !o->cut && !answer_extract(r->setup->answer, (const char *)r->text.at, n, &w);
+    if (found && !w.cut)
+        action = game_parse(r->setup->game, info->state, word, w.len);
+    for (int i = 0; i < info->actions && action >= 0; i++)
+        if (info->action[i] == action)
+            chosen = i;
+    p[chosen] += o->probability;
+}
+
+/* With n retries an invalid reply (probability q) is followed by the same question again: the chance of
+ * each action grows by 1 + q + ... + q^n, that of a forfeit shrinks to q^(n+1). */
+static void
+retry(double *p, int actions, int retries) {
+    double q = p[actions], factor = 1, power = q;
+    for (int i = 0; i < retries; i++) {
+        factor += power;
+        power *= q;
+    }
+    for (int i = 0; i < actions; i++)
+        p[i] *= factor;
+    p[actions] = power;
+}
+
+/* Fills the set's part of the strategy; returns the mass left unlisted. */
+static double
+read_set(struct reading *r, size_t set, double *strategy) {
+    const struct solve_info *info = r->info = solve_info(r->game, set);
+    double *p = strategy + info->at, sum = 0;
+    struct gen_outcomes list = {0};
+    buf_clear(&r->words);
+    for (int i = 0; i < info->actions; i++) {
+        char word[GAME_WORD];
+        spell_word(r, info, i, word);
+        buf_add(&r->words, word, strlen(word) + 1);
+    }
+    gen_enumerate(r->gen, r->prompts.at + r->at[set], r->at[set + 1] - r->at[set],
+                  r->setup->max_reply, EVAL_EPSILON, r->most_replies,
+                  r->prune.hopeless ? &r->prune : NULL, &list);
+    for (size_t i = 0; i < list.count; i++)
+        add_reply(r, &list, &list.outcome[i], p);
+    /* What is no action is a forfeit, so that the sum is 1 whatever was rounded. */
+    for (int i = 0; i < info->actions; i++)
+        sum += p[i];
+    p[info->actions] = sum < 1 ? 1 - sum : 0;
+    retry(p, info->actions, r->setup->retries);
+    double rest = list.rest;
+    gen_outcomes_free(&list);
+    return rest;
+}
+
+static void
+bound_replies(struct reading *r) {
+    size_t n = ALL_REPLIES / (solve_sets(r->game) + 1);
+    r->most_replies = n < LEAST_REPLIES ? LEAST_REPLIES : n > MOST_REPLIES ? MOST_REPLIES : n;
+}
+
+void
+eval_model(const struct setup *s, const struct solve *game, const struct model *m, double *strategy,
+           double *rest) {
+    struct reading r = {.setup = s, .game = game, .gen = gen_new(m, s->head, 0)};
+    build_prompts(&r);
+    set_prune(&r);
+    bound_replies(&r);
+    *rest = 0;
+    memset(strategy, 0, solve_width(game) * sizeof *strategy);
+    for (size_t set = 0, end = 0; set < solve_sets(game);) {
+        while (end < solve_sets(game) && r.slots < SLOTS)
+            ask_along_words(&r, end++);
+        while (gen_run(r.gen) > 0)
+            ;
+        for (; set < end; set++) {
+            double left = read_set(&r, set, strategy);
+            *rest = left > *rest ? left : *rest;
+        }
+        while (r.slots)
+            gen_close(r.gen, r.slot[--r.slots]);
+    }
+    gen_free(r.gen);
+    tokens_free(&r.prompts);
+    buf_free(&r.words);
+    buf_free(&r.text);
+    free(r.slot);
+    free(r.at);
+}
