@@ -26,6 +26,7 @@ struct search {
     size_t *heap; /* indices, heaviest first; ties go to the older */
     size_t in_heap, heap_cap;
     struct gen_outcomes *out;
+    size_t outcome_cap;
     const struct gen_prune *prune; /* NULL: every beginning is followed */
     int32_t *said;                 /* [max_reply + 1] scratch: the tokens of a prefix */
 };
@@ -86,6 +87,10 @@ list_reply(struct search *s, const struct prefix *p) {
     for (int32_t i = 0; i < p->length; i++)
         tokens_add(&o->tokens, 0);
     spell(s, p, o->tokens.at + at);
+    if (o->count == s->outcome_cap) {
+        s->outcome_cap = s->outcome_cap ? s->outcome_cap * 2 : 64;
+        o->outcome = mem_grow(o->outcome, s->outcome_cap, sizeof *o->outcome);
+    }
     o->outcome[o->count++] = (struct gen_outcome){.probability = p->mass,
                                                   .at = at,
                                                   .n = (size_t)p->length,
@@ -163,7 +168,6 @@ gen_enumerate(struct gen *g, const int32_t *context, size_t n, int max_reply, do
     ensure(n > 0);
     gen_evict(g);
     *out = (struct gen_outcomes){.rest = 1.0};
-    out->outcome = mem_zero(max_replies + 1, sizeof *out->outcome);
     struct search s = {.g = g, .max_reply = max_reply, .out = out, .prune = prune};
     s.said = mem_alloc(((size_t)max_reply + 1) * sizeof *s.said);
     s.negligible = epsilon > 0.0 ? epsilon * 1e-6 : 1e-15;
