@@ -85,7 +85,7 @@ find_mixture(struct job *j, struct err *e) {
         j->member[i] = all[place[i]];
     j->step = all[have - 1].step;
     snprintf(j->name, sizeof j->name, "mixture");
-    snprintf(j->label, sizeof j->label, "mixture of %d", j->members);
+    snprintf(j->label, sizeof j->label, "mixture");
     free(place);
     free(all);
     return 0;
@@ -125,30 +125,46 @@ start_exact(struct job *j) {
         snprintf(j->why, sizeof j->why, "%.500s", e.text);
 }
 
+/* Loads member i. One of a mixture whose file has just been thinned out by the run is left out of it:
+ * then NULL without an error (*gone), and the next member has taken its place. */
+static struct model *
+load_member(struct job *j, int i, bool *gone, struct err *e) {
+    struct model *m = run_model(&j->run, &j->member[i], e);
+    *gone = !m && j->members > 1 && !run_has_snapshot(&j->run, &j->member[i]);
+    if (*gone) {
+        j->members--;
+        memmove(j->member + i, j->member + i + 1, (size_t)(j->members - i) * sizeof *j->member);
+    }
+    return m;
+}
+
 static int
 model_strategies(struct job *j, double *out, struct err *e) {
     size_t width = solve_width(j->solve);
     double **each = mem_zero((size_t)j->members, sizeof *each);
     double *weight = mem_zero((size_t)j->members, sizeof *weight);
-    int status = 0;
-    for (int i = 0; i < j->members && !status; i++) {
-        struct model *m = run_model(&j->run, &j->member[i], e);
+    int n = 0, status = 0;
+    while (n < j->members && !status) {
+        bool gone;
+        struct model *m = load_member(j, n, &gone, e);
         double rest;
         if (!m) {
-            status = -1;
-            break;
+            status = gone ? 0 : -1;
+            continue;
         }
-        each[i] = mem_zero(width, sizeof **each);
-        weight[i] = 1.0 / j->members;
-        eval_model(&j->setup, j->solve, m, each[i], &rest);
+        each[n] = mem_zero(width, sizeof **each);
+        eval_model(&j->setup, j->solve, m, each[n], &rest);
         j->rest = rest > j->rest ? rest : j->rest;
         model_free(m);
+        n++;
     }
-    if (!status && j->members == 1)
+    for (int i = 0; i < n; i++)
+        weight[i] = 1.0 / n;
+    if (!status && n == 1)
         memcpy(out, each[0], width * sizeof *out);
     else if (!status)
-        solve_mixture(j->solve, (const double *const *)each, weight, (size_t)j->members, out);
-    for (int i = 0; i < j->members; i++)
+        solve_mixture(j->solve, (const double *const *)each, weight, (size_t)n, out);
+    for (int i = 0; i < n; i++)
         free(each[i]);
     free(each);
     free(weight);
@@ -185,20 +201,32 @@ list_opponents(struct job *j, const struct cmd_args *a) {
         j->opponent[j->opponents++] = s;
 }
 
+/* The measured policy, for matches. */
 static int
-load_side(struct job *j, const struct store_policy *member, int members, const char *name,
-          struct eval_side *side, struct err *e) {
-    *side = (struct eval_side){.models = members};
-    snprintf(side->name, sizeof side->name, "%s", name);
-    side->model = mem_zero((size_t)members + 1, sizeof(struct model *));
-    for (int i = 0; i < members; i++) {
-        side->model[i] = run_model(&j->run, &member[i], e);
-        if (!side->model[i]) {
-            eval_side_free(side);
+load_mine(struct job *j, struct eval_side *side, struct err *e) {
+    snprintf(side->name, sizeof side->name, "%s", j->policy);
+    side->model = mem_zero((size_t)j->members + 1, sizeof(struct model *));
+    while (side->models < j->members) {
+        bool gone;
+        struct model *m = load_member(j, side->models, &gone, e);
+        if (m)
+            side->model[side->models++] = m;
+        else if (!gone)
             return -1;
-        }
     }
     return 0;
+}
+
+static int
+load_other(struct job *j, const struct store_policy *p, const char *name, struct eval_side *side,
+           struct err *e) {
+    snprintf(side->name, sizeof side->name, "%s", name);
+    if (strcmp(p->kind, "snapshot"))
+        return 0;
+    side->model = mem_zero(1, sizeof(struct model *));
+    side->model[0] = run_model(&j->run, p, e);
+    side->models = side->model[0] != NULL;
+    return side->models ? 0 : -1;
 }
 
 static json_t *
@@ -274,9 +302,9 @@ measure_against(struct job *j, const char *name, json_t *list, struct err *e) {
     bool snapshot = !strcmp(p.kind, "snapshot");
     struct eval_side mine = {0}, other = {0};
     struct eval_tally tally[2];
-    int status = load_side(j, j->member, j->members, j->policy, &mine, e);
+    int status = load_mine(j, &mine, e);
     if (!status)
-        status = load_side(j, &p, snapshot, name, &other, e);
+        status = load_other(j, &p, name, &other, e);
     if (!status)
         status = eval_matches(&j->setup, &mine, &other, j->matches, tally, e);
     eval_side_free(&mine);
@@ -423,6 +451,8 @@ show_matches(const struct job *j, const json_t *against) {
 static void
 show(const struct job *j, const json_t *against, double seconds) {
     printf("%s, policy %s", j->setup.game->title, j->label);
+    if (!j->policy_id && j->members)
+        printf(" of %d snapshots", j->members);
     if (j->step >= 0)
         printf(" (step %lld)", (long long)j->step);
     printf(", %.1f s: ", seconds);

@@ -33,6 +33,7 @@ join(struct runner *r, struct eval_side *side, int64_t first_id, struct err *e) 
     }
     free(side->model);
     side->model = NULL;
+    side->models = 0;
     return status;
 }
 

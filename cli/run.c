@@ -173,16 +173,25 @@ run_policy(const struct run *r, const char *name, struct store_policy *out, stru
     return 0;
 }
 
-struct model *
-run_model(const struct run *r, const struct store_policy *p, struct err *e) {
+bool
+run_has_snapshot(const struct run *r, const struct store_policy *p) {
     char folder[RUN_PATH + 16], path[RUN_PATH + 128];
     snprintf(folder, sizeof folder, "%s/snapshots", r->dir);
     snap_path(folder, p->name, path, sizeof path);
-    if (!p->kept && !file_exists(path)) {
+    return file_exists(path);
+}
+
+struct model *
+run_model(const struct run *r, const struct store_policy *p, struct err *e) {
+    char folder[RUN_PATH + 16];
+    snprintf(folder, sizeof folder, "%s/snapshots", r->dir);
+    if (!run_has_snapshot(r, p)) {
         err_set(e,
-                "snapshot %.8s of step %lld was thinned out (option snapshots.keep); "
-                "`agon policies` lists those that are kept",
-                p->name, (long long)p->step);
+                p->kept
+                    ? "the file of snapshot %.8s of step %lld is missing from %s"
+                    : "snapshot %.8s of step %lld was thinned out (option snapshots.keep); `agon "
+                      "policies` lists those that are kept in %s",
+                p->name, (long long)p->step, r->dir);
         return NULL;
     }
     return snap_load(folder, p->name, e);

@@ -14,12 +14,12 @@
 #define RUN_PATH 4096
 
 struct run {
-    char dir[RUN_PATH];       /* "" when there is no run: options are the defaults, store is NULL */
-    struct conf *conf;        /* owned */
-    struct store *store;      /* owned; read-only */
-    const struct game *game;  /* the run's game */
+    char dir[RUN_PATH];      /* "" when there is no run: options are the defaults, store is NULL */
+    struct conf *conf;       /* owned */
+    struct store *store;     /* owned; read-only */
+    const struct game *game; /* the run's game */
     struct game_args args;
-    char spec[256];           /* its canonical spelling */
+    char spec[256]; /* its canonical spelling */
 };
 
 /* The folder to read: `dir` itself (NULL: the run under runs/ whose database changed last). */
@@ -31,6 +31,7 @@ void run_close(struct run *r); /* a zeroed r is fine */
 
 /* "latest", a hash's unique prefix, or a scripted player's name (id 0 when the run never met it). */
 int run_policy(const struct run *r, const char *name, struct store_policy *out, struct err *e);
+bool run_has_snapshot(const struct run *r, const struct store_policy *p); /* is its file there? */
 /* The weights of a snapshot; a file that was thinned out is an error that says so. */
 struct model *run_model(const struct run *r, const struct store_policy *p, struct err *e);
 /* The kept snapshots of training proper (step > learner.warmup), ascending by step; the newest
