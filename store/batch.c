@@ -1,8 +1,9 @@
-/* The open transaction. Matches gather in it until store_commit(); everything else commits what is open and
- * then writes in a transaction of its own, so that its failure takes nothing else along.
+/* The open transaction. Matches gather in it until store_commit(); everything else commits what is
+ * open and then writes in a transaction of its own, so that its failure takes nothing else along.
  *
- * SQLite may give up a whole transaction when the disk is full. The matches in it are then lost, and
- * their callers do not know: from there every call fails until store_rollback() says that they do. */
+ * SQLite may give up a whole transaction when the disk is full. The matches in it are then lost,
+ * and their callers do not know: from there every call fails until store_rollback() says that they
+ * do. */
 #include "store/store-int.h"
 
 int

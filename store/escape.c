@@ -1,7 +1,8 @@
-/* Replies may hold any bytes; TEXT columns hold printable UTF-8 only, so that every tool can read them and no
- * player can move a reader's cursor. Bytes that are not (invalid UTF-8, NUL, control characters other than
- * tab, newline and carriage return) are written \xNN, and then a backslash is written \\. A text that
- * needs none of it is stored as it is, backslashes too: `turn.escaped` tells the two apart. */
+/* Replies may hold any bytes; TEXT columns hold printable UTF-8 only, so that every tool can read
+ * them and no player can move a reader's cursor. Bytes that are not (invalid UTF-8, NUL, control
+ * characters other than tab, newline and carriage return) are written \xNN, and then a backslash is
+ * written \\. A text that needs none of it is stored as it is, backslashes too: `turn.escaped`
+ * tells the two apart. */
 #include "store/store-int.h"
 
 /* Length of the printable character that begins at p, 0 when it is none. */

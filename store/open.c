@@ -1,4 +1,5 @@
-/* Opening and closing. Readers can open a run that is being written, one that has stopped, and one that they may not write to. */
+/* Opening and closing. Readers can open a run that is being written, one that has stopped, and one
+ * that they may not write to. */
 #include "store/store-int.h"
 
 #include <errno.h>
@@ -36,8 +37,9 @@ plain_path(const char *path, char out[PATH_ROOM]) {
     snprintf(out, PATH_ROOM, "%s%s", *path == '/' ? "" : "./", path);
 }
 
-/* A stopped run in a folder that this user may not write to: SQLite cannot make its -shm file there. It can
- * read the file as one that nobody changes, which is right as long as no -wal file stands beside it. */
+/* A stopped run in a folder that this user may not write to: SQLite cannot make its -shm file
+ * there. It can read the file as one that nobody changes, which is right as long as no -wal file
+ * stands beside it. */
 static int
 open_immutable(struct store *s, const char *path, struct err *e) {
     char wal[PATH_ROOM], plain[PATH_ROOM], uri[PATH_ROOM * 4];

@@ -1,6 +1,6 @@
-/* Prompts are stored once for each distinct content. The ids of recent ones are remembered in memory,
- * direct-mapped by hash and compared byte for byte; past a bound on bytes all is forgotten. What is not
- * remembered is looked for in the table by hash. */
+/* Prompts are stored once for each distinct content. The ids of recent ones are remembered in
+ * memory, direct-mapped by hash and compared byte for byte; past a bound on bytes all is forgotten.
+ * What is not remembered is looked for in the table by hash. */
 #include "store/store-int.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* The named questions of people and of the API. A question is one row of the table below; parameters that are
- * not given are NULL, which every question takes for "any". Answers are rows of text.
- * :limit rows at most, with ids below :before · :game name or spec · :policy id, name, or the first four or
- * more digits of a snapshot's hash · :kind, :reason, :level a word of that column · :id, :step numbers. */
+/* The named questions of people and of the API. A question is one row of the table below;
+ * parameters that are not given are NULL, which every question takes for "any". Answers are rows of
+ * text. :limit rows at most, with ids below :before · :game name or spec · :policy id, name, or the
+ * first four or more digits of a snapshot's hash · :kind, :reason, :level a word of that column ·
+ * :id, :step numbers. */
 #include "store/store-int.h"
 
 #include <math.h>
@@ -123,8 +124,8 @@ bind_all(struct store *s, const struct store_named *q, sqlite3_stmt *st,
     return 0;
 }
 
-/* A row as cells. Text that is not UTF-8 (nobody but a stranger wrote it) is escaped, so that what callers
- * print or send is valid; its bytes stand in `room`. */
+/* A row as cells. Text that is not UTF-8 (nobody but a stranger wrote it) is escaped, so that what
+ * callers print or send is valid; its bytes stand in `room`. */
 static void
 read_cells(sqlite3_stmt *st, struct store_cell *cell, int cells, struct buf *room) {
     for (int i = 0; i < cells; i++) {

@@ -1,6 +1,6 @@
-/* Reading matches whole: one pass over `match` and one over `turn`, side by side. The bytes of one match stand
- * in blocks of memory that are used again for the next. Rows may have been written by anybody: whatever does
- * not decode is an error that names it. */
+/* Reading matches whole: one pass over `match` and one over `turn`, side by side. The bytes of one
+ * match stand in blocks of memory that are used again for the next. Rows may have been written by
+ * anybody: whatever does not decode is an error that names it. */
 #include "store/store-int.h"
 
 #include <limits.h>
@@ -77,7 +77,8 @@ bad_turn(struct reader *r, const char *column, const char *why) {
                       (long long)sqlite3_column_int64(r->turns, 1), column, why);
 }
 
-/* A NULL reads as 0, and STRICT tables hold nothing else that does, so that only a 0 needs a second look. */
+/* A NULL reads as 0, and STRICT tables hold nothing else that does, so that only a 0 needs a second
+ * look. */
 static bool
 is_null(sqlite3_stmt *st, int col) {
     return sqlite3_column_type(st, col) == SQLITE_NULL;
@@ -104,8 +105,8 @@ get_real(sqlite3_stmt *st, int col, double least, double most, double *out) {
     return *out >= least && *out <= most && (*out != 0 || !is_null(st, col));
 }
 
-/* The bytes of a text column, in the match's memory with a NUL behind; NULL when the column is. (Read as a
- * blob: SQLite would copy the text only to end it with a NUL.) */
+/* The bytes of a text column, in the match's memory with a NUL behind; NULL when the column is.
+ * (Read as a blob: SQLite would copy the text only to end it with a NUL.) */
 static char *
 get_text(struct reader *r, sqlite3_stmt *st, int col, size_t *n) {
     const void *text = sqlite3_column_blob(st, col);

@@ -1,6 +1,6 @@
-/* Versions of the database. schema.sql makes version 1; each later version is one more step in the table
- * below. All steps that a file needs run in one transaction, then the views are made anew. A file of a newer
- * version, or of another program, is refused and left alone. */
+/* Versions of the database. schema.sql makes version 1; each later version is one more step in the
+ * table below. All steps that a file needs run in one transaction, then the views are made anew. A
+ * file of a newer version, or of another program, is refused and left alone. */
 #include "store/store-int.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Statements and errors. A statement is prepared once for each connection and reset after each use. */
+/* Statements and errors. A statement is prepared once for each connection and reset after each use.
+ */
 #include "store/store-int.h"
 
 #include <errno.h>
@@ -49,8 +50,8 @@ says_full(int why) {
     return why == ENOSPC || why == EDQUOT || why == EFBIG;
 }
 
-/* Quotas and size limits reach SQLite as plain I/O errors; the system's error number tells, and each open file
- * keeps its last one. */
+/* Quotas and size limits reach SQLite as plain I/O errors; the system's error number tells, and
+ * each open file keeps its last one. */
 static bool
 is_full(struct store *s, int rc) {
     if (rc != SQLITE_IOERR)

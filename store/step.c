@@ -1,4 +1,5 @@
-/* Acknowledging a learner step: everything it did in one transaction. Whatever is refused leaves no trace. */
+/* Acknowledging a learner step: everything it did in one transaction. Whatever is refused leaves no
+ * trace. */
 #include "store/store-int.h"
 
 #include <math.h>
@@ -199,8 +200,8 @@ is_leased(const struct store_lease *lease, size_t n, int64_t match) {
     return false;
 }
 
-/* Staleness is worked out here: the step of the weights that learn (`before`), less that of the weights that
- * played. */
+/* Staleness is worked out here: the step of the weights that learn (`before`), less that of the
+ * weights that played. */
 static int
 add_sample(struct store *s, int64_t at, int64_t before, const struct store_sample *a,
            struct err *e) {

@@ -120,7 +120,8 @@ void sql_bind_text(sqlite3_stmt *st, int at,
                    const char *text); /* NULL binds NULL; bytes are borrowed */
 
 /* ---- schema.c ---- */
-/* Refuses a file that is not Agon's, or of a version that this connection cannot use; writes nothing. */
+/* Refuses a file that is not Agon's, or of a version that this connection cannot use; writes
+ * nothing. */
 int schema_refuse(struct store *s, const char *path, struct err *e);
 /* Brings the file to the newest version in one transaction. */
 int schema_open(struct store *s, const char *path, struct err *e);

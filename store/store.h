@@ -1,13 +1,15 @@
-/* The match database: the only code that speaks SQL. `agon serve` holds the one writer; everybody else
- * opens it read-only (SQLite up to 3.51.2 can corrupt a WAL file when two connections write and
- * checkpoint at the same moment: sqlite.org/wal.html#walresetbug).
+/* The match database: the only code that speaks SQL. `agon serve` holds the one writer; everybody
+ * else opens it read-only (SQLite up to 3.51.2 can corrupt a WAL file when two connections write
+ * and checkpoint at the same moment: sqlite.org/wal.html#walresetbug).
  *
- * Matches are written in batches: store_match_add() runs inside one open transaction, begun by the first
- * and made durable by store_commit(). Nothing may be acknowledged to anybody before the commit. All other
- * writing functions commit what is open, and then themselves.
- * Functions return 0, or -1 with e filled (table and row named). "Busy" and "full" are states: store_retry(s)
- * tells whether the same may succeed later. When they cost the matches of the open batch, every writing call
- * fails so until store_rollback(); then the matches are added again. docs/database.md describes the tables. */
+ * Matches are written in batches: store_match_add() runs inside one open transaction, begun by the
+ * first and made durable by store_commit(). Nothing may be acknowledged to anybody before the
+ * commit. All other writing functions commit what is open, and then themselves.
+ *
+ * Functions return 0, or -1 with e filled (table and row named). "Busy" and "full" are states:
+ * store_retry(s) tells whether the same may succeed later. When they cost the matches of the open
+ * batch, every writing call fails so until store_rollback(); then the matches are added again.
+ * docs/database.md describes the tables. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -22,9 +24,9 @@ struct store; /* opaque: one connection */
 
 enum store_mode { STORE_WRITE, STORE_READ };
 
-/* Opens `path`; STORE_WRITE creates and migrates it, and the caller sees to it that it is the only writer.
- * A file of a newer schema, of another program, or no database at all is refused. full_sync: survive a
- * power cut, not only the death of the process. */
+/* Opens `path`; STORE_WRITE creates and migrates it, and the caller sees to it that it is the only
+ * writer. A file of a newer schema, of another program, or no database at all is refused.
+ * full_sync: survive a power cut, not only the death of the process. */
 struct store *store_open(const char *path, enum store_mode mode, bool full_sync, struct err *e);
 void store_close(struct store *s); /* commits what is open; NULL is fine */
 int store_commit(struct store *s, struct err *e);
@@ -36,36 +38,40 @@ int store_checkpoint(struct store *s, struct err *e);
 /* ---- run: facts. _set: set once, later values must agree. _put: the newest value counts. ---- */
 int store_run_set(struct store *s, const char *key, const char *value, struct err *e);
 int store_run_put(struct store *s, const char *key, const char *value, struct err *e);
-int store_run_get(struct store *s, const char *key, char *value, size_t cap, struct err *e); /* 1 found, 0 not, -1 */
+/* 1 found, 0 not, -1. */
+int store_run_get(struct store *s, const char *key, char *value, size_t cap, struct err *e);
 
 /* ---- games and policies: found or added; ids count from 1 ---- */
 struct store_game {
     int64_t id;
-    char spec[256];            /* canonical: "kuhn_poker(hands=1,side=0)" */
+    char spec[256]; /* canonical: "kuhn_poker(hands=1,side=0)" */
     char name[64];
     int version;
-    char hash[HASH_HEX];       /* of a plug-in's file; "" for built-in games */
+    char hash[HASH_HEX]; /* of a plug-in's file; "" for built-in games */
 };
 int store_game_add(struct store *s, struct store_game *g, struct err *e); /* sets g->id */
 int store_game_get(struct store *s, int64_t id, struct store_game *g, struct err *e);
-int store_game_list(struct store *s, int (*each)(void *arg, const struct store_game *), void *arg, struct err *e);
+int store_game_list(struct store *s, int (*each)(void *arg, const struct store_game *), void *arg,
+                    struct err *e);
 
 struct store_policy {
     int64_t id;
-    char kind[16];             /* "snapshot" or "scripted" */
-    char name[HASH_HEX];       /* the snapshot's hash, or the scripted player's name */
-    int64_t step;              /* learner step that made it; 0 = the first weights; -1 for scripted */
-    int64_t parent;            /* policy it was trained from, 0 = none */
-    int64_t at_ms;             /* creation */
-    bool kept;                 /* is the snapshot file still there? */
+    char kind[16];       /* "snapshot" or "scripted" */
+    char name[HASH_HEX]; /* the snapshot's hash, or the scripted player's name */
+    int64_t step;        /* learner step that made it; 0 = the first weights; -1 for scripted */
+    int64_t parent;      /* policy it was trained from, 0 = none */
+    int64_t at_ms;       /* creation */
+    bool kept;           /* is the snapshot file still there? */
 };
-int store_policy_add(struct store *s, struct store_policy *p, struct err *e); /* by (kind, name, step) */
+int store_policy_add(struct store *s, struct store_policy *p,
+                     struct err *e); /* by kind, name, step */
 int store_policy_get(struct store *s, int64_t id, struct store_policy *p, struct err *e);
 /* Newest snapshot: 1 found, 0 none yet. */
 int store_policy_latest(struct store *s, struct store_policy *p, struct err *e);
-/* By unique prefix of a hash (at least 4 digits) or scripted name: 1 found, 0 not, -1 (ambiguous too). */
+/* By scripted name or unique prefix (4 digits or more) of a hash: 1 found, 0 not, -1 (ambiguous). */
 int store_policy_find(struct store *s, const char *name, struct store_policy *p, struct err *e);
-int store_policy_list(struct store *s, int (*each)(void *arg, const struct store_policy *), void *arg, struct err *e);
+int store_policy_list(struct store *s, int (*each)(void *arg, const struct store_policy *),
+                      void *arg, struct err *e);
 int store_policy_set_kept(struct store *s, int64_t id, bool kept, struct err *e);
 
 /* ---- matches ---- */
@@ -84,43 +90,49 @@ enum match_reason {
 const char *match_kind_name(enum match_kind k);     /* "train", ... */
 const char *match_reason_name(enum match_reason r); /* "play", "invalid", "no answer", ... */
 
-enum turn_verdict { VERDICT_OK, VERDICT_NO_WORD, VERDICT_ILLEGAL, VERDICT_CUT, VERDICT_TIME, VERDICTS };
+enum turn_verdict {
+    VERDICT_OK,
+    VERDICT_NO_WORD,
+    VERDICT_ILLEGAL,
+    VERDICT_CUT,
+    VERDICT_TIME,
+    VERDICTS
+};
 const char *turn_verdict_name(enum turn_verdict v);
 
 struct store_turn {
-    int ply;                     /* index into the match's moves when it was asked */
+    int ply; /* index into the match's moves when it was asked */
     int seat;
-    const int32_t *prompt;       /* [nprompt] tokens this turn added to the seat's context */
-    size_t nprompt;              /* stored once per distinct content */
-    const char *prompt_text;     /* the same for people, kept with the prompt's first use; NULL = not
-                                  * given; not read back by store_match_each() */
-    const char *reply;           /* [nreply] raw reply bytes */
+    const int32_t *prompt;   /* [nprompt] tokens this turn added to the seat's context */
+    size_t nprompt;          /* stored once per distinct content */
+    const char *prompt_text; /* the same for people, kept with a prompt's first use; NULL: none */
+    const char *reply;       /* [nreply] raw reply bytes */
     size_t nreply;
-    const char *word;            /* extracted action word, NULL when there is none */
-    int action;                  /* -1 when the verdict is not OK */
+    const char *word; /* extracted action word, NULL when there is none */
+    int action;       /* -1 when the verdict is not OK */
     enum turn_verdict verdict;
-    const int32_t *tokens;       /* [ntokens] sampled ids, the end token included */
-    const float *logp;           /* [ntokens] behaviour log-probabilities; NULL for scripted players */
+    const int32_t *tokens; /* [ntokens] sampled ids, the end token included */
+    const float *logp;     /* [ntokens] behaviour log-probabilities; NULL for scripted players */
     size_t ntokens;
-    int64_t policy;              /* policy id that produced this turn */
+    int64_t policy; /* policy id that produced this turn */
 };
 
 struct store_match {
-    int64_t id;                  /* schedule id; unique */
+    int64_t id; /* schedule id; unique */
     enum match_kind kind;
-    int64_t iteration;           /* learner step whose snapshot was newest when it was assigned */
-    int64_t game;                /* game id */
-    int64_t deal;                /* random stream of its chance nodes (pairs share it) */
-    int64_t policy[2];           /* policy id of each seat */
+    int64_t iteration; /* learner step whose snapshot was newest when it was assigned */
+    int64_t game;      /* game id */
+    int64_t deal;      /* random stream of its chance nodes (pairs share it) */
+    int64_t policy[2]; /* policy id of each seat */
     enum match_reason reason;
-    int loser;                   /* seat at fault for reasons other than play; -1 */
-    double payoff[2];            /* as learned from, in [-1, 1] (invalid: spiral may break the sum) */
-    double result;               /* player 0's zero-sum payoff in [-1, 1]: what ratings use */
-    const int32_t *moves;        /* [nmoves] every action applied, chance outcomes included */
+    int loser;            /* seat at fault for reasons other than play; -1 */
+    double payoff[2];     /* as learned from, in [-1, 1] (invalid: spiral may break the sum) */
+    double result;        /* player 0's zero-sum payoff in [-1, 1]: what ratings use */
+    const int32_t *moves; /* [nmoves] every action applied, chance outcomes included */
     size_t nmoves;
     int64_t started_ms, ended_ms;
-    int attempts;                /* 1, or 2 after a crash */
-    const char *detail;          /* a sentence for crash, aborted, time; NULL */
+    int attempts;                  /* 1, or 2 after a crash */
+    const char *detail;            /* a sentence for crash, aborted, time; NULL */
     const struct store_turn *turn; /* [nturns] */
     size_t nturns;
 };
@@ -128,77 +140,82 @@ int store_match_add(struct store *s, const struct store_match *m, struct err *e)
 bool store_match_exists(struct store *s, int64_t id);
 /* Greatest match id, 0 when there is none; -1 on error. */
 int64_t store_match_last(struct store *s, struct err *e);
-/* Reads matches first..last (ascending) whole. Pointers are valid during the call only; each() returns
- * 0 to go on. Bytes that do not decode are an error that names table, row and column. */
+/* Reads matches first..last (ascending) whole. Pointers are valid during the call only; each()
+ * returns 0 to go on. Bytes that do not decode are an error that names table, row and column. */
 int store_match_each(struct store *s, int64_t first, int64_t last,
                      int (*each)(void *arg, const struct store_match *m), void *arg, struct err *e);
 
 /* ---- leases, consumption, steps ---- */
 struct store_lease {
-    int64_t id, first, last;     /* match ids, all recorded, none consumed */
+    int64_t id, first, last; /* match ids, all recorded, none consumed */
 };
 /* Training matches are consumed in id order. The next id to be leased (1 past the last leased or
  * consumed training match). */
 int64_t store_lease_next(struct store *s, struct err *e);
 int store_lease_add(struct store *s, struct store_lease *l, struct err *e); /* sets l->id */
-/* Forgets leases not acknowledged (a learner that starts takes its matches again). Returns how many. */
+/* Forgets leases not acknowledged (a learner that starts takes its matches again); how many. */
 int store_lease_drop(struct store *s, struct err *e);
 
-struct store_sample {            /* one seat of one match as it was learned from */
+struct store_sample { /* one seat of one match as it was learned from */
     int64_t match;
     int seat;
     double ret, baseline, advantage; /* return, baseline before, advantage = ret - baseline */
 };
 struct store_baseline {
     int64_t game;
-    int role;                    /* 0, 1; -1 = shared */
+    int role; /* 0, 1; -1 = shared */
     double value;
     int64_t count;
 };
 struct store_metric {
-    const char *name;            /* column of `step` or a key of its JSON `extra` */
-    double value;                /* NaN = not measured: stored as NULL */
+    const char *name; /* column of `step` or a key of its JSON `extra` */
+    double value;     /* NaN = not measured: stored as NULL */
 };
 struct store_step {
-    int64_t step;                /* the step being acknowledged: newest + 1; 0 = the first weights, which
-                                  * come without leases and samples */
+    int64_t step; /* newest + 1; 0 = the first weights, without leases and samples */
     int64_t policy_before;
-    const char *snapshot;        /* hash of the snapshot it made */
-    const char *state;           /* hash of the learner's state file */
-    bool refused;                /* non-finite: weights unchanged, no policy row; *policy = policy_before */
+    const char *snapshot; /* hash of the snapshot it made */
+    const char *state;    /* hash of the learner's state file */
+    bool refused; /* non-finite: weights unchanged, no policy row; *policy = policy_before */
     int64_t at_ms;
-    const struct store_lease *lease; size_t nlease; /* found by id; first and last are not looked at */
-    const struct store_sample *sample; size_t nsample;
-    const struct store_baseline *baseline; size_t nbaseline;
-    const struct store_metric *metric; size_t nmetric;
+    const struct store_lease *lease;
+    size_t nlease; /* found by id; first and last are not looked at */
+    const struct store_sample *sample;
+    size_t nsample;
+    const struct store_baseline *baseline;
+    size_t nbaseline;
+    const struct store_metric *metric;
+    size_t nmetric;
 };
-/* All of it or nothing, committed before it returns: step row, policy row (*policy = its id), samples,
- * baselines, leases closed. A step out of order, an unknown lease or a sample consumed before is refused.
- * The very same step and snapshot again is answered with success (the answer had been lost): returns 1. */
+/* All of it or nothing, committed before it returns: step row, policy row (*policy = its id),
+ * samples, baselines, leases closed. A step out of order, an unknown lease or a sample consumed
+ * before is refused. The very same step and snapshot again is answered with success (the answer had
+ * been lost): returns 1. */
 int store_step_ack(struct store *s, const struct store_step *st, int64_t *policy, struct err *e);
-/* Newest acknowledged step (-1: none yet, not even the first weights) and the learner state's hash. */
+/* Newest acknowledged step (-1: not even the first weights) and the hash of the learner's state. */
 int store_step_last(struct store *s, int64_t *step, char state[HASH_HEX], struct err *e);
-int store_baseline_list(struct store *s, int (*each)(void *arg, const struct store_baseline *), void *arg, struct err *e);
+int store_baseline_list(struct store *s, int (*each)(void *arg, const struct store_baseline *),
+                        void *arg, struct err *e);
 
 /* ---- thinning: less bytes for what was learned from ---- */
-/* Drops token ids and log-probabilities of consumed training matches with id <= upto that ended by play,
- * except where id % keep_one_in == 0; store_match_each() then gives their turns ntokens 0. Does one bounded
- * slice a call, from where the last call ended, and commits. Returns how many ids it passed (0: nothing
- * left to do up to `upto`), or -1. The caller leaves the newest matches out of `upto`; matches not
- * consumed yet are left out by itself. */
+/* Drops token ids and log-probabilities of consumed training matches with id <= upto that ended by
+ * play, except where id % keep_one_in == 0 and among the newest thousand; store_match_each() then
+ * gives their turns ntokens 0. Does one bounded slice a call (2048 ids), from where the last call
+ * ended, and commits. Returns how many ids it passed (0: nothing left to do), or -1. */
 int store_thin(struct store *s, int64_t upto, int keep_one_in, struct err *e);
 
 /* ---- evaluations and events ---- */
 struct store_eval {
-    int64_t policy;              /* 0 = the mixture */
+    int64_t policy; /* 0 = the mixture */
     int64_t step;
     int64_t game;
-    const char *kind;            /* "exact" or "matches" */
-    const char *json;            /* what `agon eval --json` printed */
+    const char *kind; /* "exact" or "matches" */
+    const char *json; /* what `agon eval --json` printed */
     int64_t at_ms;
 };
 int store_eval_add(struct store *s, const struct store_eval *v, struct err *e);
-int store_event_add(struct store *s, const char *level, const char *module, const char *text, struct err *e);
+int store_event_add(struct store *s, const char *level, const char *module, const char *text,
+                    struct err *e);
 
 /* ---- questions of people and the API: rows as JSON, so that callers need no SQL ---- */
 struct store_named {
@@ -208,17 +225,17 @@ struct store_named {
 };
 const struct store_named *store_query_at(int i); /* NULL past the last */
 /* Runs one of the named queries (store/query.c lists them: "status", "matches", "match", "turns",
- * "policies", "steps", "evals", "events", "games", "forfeits", ...) with integer and text parameters
- * bound by name. each() receives one row: names and values as text (NULL = SQL NULL), `kind` tells
- * the JSON type of each. Returns the number of rows or -1. */
+ * "policies", "steps", "evals", "events", "games", "forfeits", ...) with integer and text
+ * parameters bound by name. each() receives one row: names and values as text (NULL = SQL NULL),
+ * `kind` tells the JSON type of each. Returns the number of rows or -1. */
 enum store_type { STORE_NULL, STORE_INT, STORE_REAL, STORE_TEXT };
 struct store_cell {
     const char *name, *text;
     enum store_type type;
 };
 struct store_bind {
-    const char *name;            /* ":limit" */
-    const char *text;            /* used when not NULL; "" = any */
+    const char *name; /* ":limit" */
+    const char *text; /* used when not NULL; "" = any */
     int64_t number;
 };
 int store_query(struct store *s, const char *query, const struct store_bind *bind, size_t nbind,

@@ -1,4 +1,5 @@
-/* Sums over matches. They gather in memory while a batch is open and reach the table with its commit. */
+/* Sums over matches. They gather in memory while a batch is open and reach the table with its
+ * commit. */
 #include "store/store-int.h"
 
 static struct tally *

@@ -1,12 +1,14 @@
-/* Thinning: matches that were learned from keep their moves, words and replies, but lose the token ids and
- * log-probabilities, which are most of their bytes. Forfeits stay whole, and so does one match in `keep`. The
- * run's fact "thinned" tells how far it has come, so that each call goes on where the last one ended. */
+/* Thinning: matches that were learned from keep their moves, words and replies, but lose the token
+ * ids and log-probabilities, which are most of their bytes. Forfeits stay whole, and so do one
+ * match in `keep` and the newest. The run's fact "thinned" tells how far it has come, so that each
+ * call goes on where the last one ended. */
 #include "store/store-int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SLICE 256 /* match ids of one call: some milliseconds */
+#define SLICE 2048  /* match ids of one call: about ten milliseconds */
+#define NEWEST 1000 /* consumed ids that are left alone, for people to look at */
 
 static int
 thinned_upto(struct store *s, int64_t *upto, struct err *e) {
@@ -51,8 +53,8 @@ store_thin(struct store *s, int64_t upto, int keep_one_in, struct err *e) {
         return store_fail(s, e, "thinning: one match in %d cannot be kept", keep_one_in);
     if (thinned_upto(s, &done, e) < 0 || consumed_upto(s, &consumed, e) < 0)
         return -1;
-    if (upto > consumed)
-        upto = consumed;
+    if (upto > consumed - NEWEST)
+        upto = consumed - NEWEST;
     if (done >= upto)
         return 0;
     int64_t last = upto - done > SLICE ? done + SLICE : upto;

@@ -1,5 +1,5 @@
-/* Speed of the match database, side by side with bare prepared statements that insert the same rows into
- * the same tables. One line a number. Usage: bench_store [MATCHES [FOLDER]] */
+/* Speed of the match database, side by side with bare prepared statements that insert the same rows
+ * into the same tables. One line a number. Usage: bench_store [MATCHES [FOLDER]] */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What the store's tests share: a database in a folder that goes away, rows to put into it, and raw SQL. */
+/* What the store's tests share: a database in a folder that goes away, rows to put into it, and raw
+ * SQL. */
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H
 

@@ -124,7 +124,8 @@ test_reader_beside_writer(void **state) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A reader in the middle of its reading sees the state that it began with; the writer does not wait. */
+/* A reader in the middle of its reading sees the state that it began with; the writer does not
+ * wait. */
 static int
 add_one_more(void *arg, const struct store_match *m) {
     struct fixture *f = arg;
@@ -175,7 +176,8 @@ test_busy(void **state) {
 
 /* ---- a full disk ---- */
 
-/* Adds matches from `id` on until one is refused or `n` are in, then commits; the number that is committed. */
+/* Adds matches from `id` on until one is refused or `n` are in, then commits; the number that is
+ * committed. */
 static int64_t
 fill(struct store *s, int64_t id, int64_t n, struct err *e) {
     for (int64_t i = 0; i < n; i++) {

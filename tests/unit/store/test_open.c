@@ -144,7 +144,8 @@ count_match(void *arg, const struct store_match *m) {
     return 0;
 }
 
-/* A file of version 1 as it was written then: it opens, holds what it held, and has today's schema. */
+/* A file of version 1 as it was written then: it opens, holds what it held, and has today's schema.
+ */
 static void
 test_golden_version_1(void **state) {
     static const char schema[] = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";

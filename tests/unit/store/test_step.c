@@ -1,4 +1,5 @@
-/* Leases and steps: each match is learned from at most once, whatever is sent twice, late or out of order. */
+/* Leases and steps: each match is learned from at most once, whatever is sent twice, late or out of
+ * order. */
 #include "tests/unit/store/fixture.h"
 
 #include <math.h>
@@ -288,7 +289,8 @@ test_leases(void **state) {
     ask(f->path, "SELECT count(*) FROM lease", "2\n");
 }
 
-/* A learner dies; the next one takes its matches again, and the dead one's acknowledgement comes late. */
+/* A learner dies; the next one takes its matches again, and the dead one's acknowledgement comes
+ * late. */
 static void
 test_dropped_and_retaken(void **state) {
     struct fixture *f = *state;
