@@ -209,7 +209,7 @@ step(struct fake *f, const json_t *body, struct buf *out) {
     if (store_step_ack(f->store, &st, &f->policy, &e) < 0)
         die(&e);
     f->step = st.step;
-    f->refusals += st.refused;
+    f->refusals += st.refused && !st.nsample && !st.nbaseline;
     snprintf(f->snapshot, sizeof f->snapshot, "%s", st.snapshot);
     snprintf(f->state, sizeof f->state, "%s", st.state);
     free((void *)(size_t)st.lease);

@@ -367,6 +367,69 @@ learns_the_winning_word(void **state) {
     assert_true(a.loss == b.loss);
 }
 
+/* A nucleus is no obstacle to imitation: tokens outside it must be learned too. */
+static void
+warmup_with_a_nucleus(void **state) {
+    (void)state;
+    const char *const options[] = {"learner.steps=20", "learner.warmup=20", "sampling.top_p=0.5",
+                                   "learner.warmup_lr=0.02", NULL};
+    struct run r;
+    learn_bandit(options, &r);
+    assert_true(isfinite(r.loss) && r.loss < 1);
+}
+
+static void
+the_magnet_follows(void **state) {
+    (void)state;
+    struct plan p = fixture_plan((const char *[]){"learner.magnet.rate=0.25", NULL});
+    struct state *s = first_state(&p);
+    disturb(s->magnet, 0.1);
+    struct bandit m = bandit_play(s->model, p.head, 1, 16, GAME, POLICY);
+    size_t bytes = s->model->count * sizeof(float);
+    float *magnet = mem_copy(s->magnet->params, bytes), *params = mem_copy(s->model->params, bytes);
+    struct lesson *b = lesson_new(&p, s->model->count);
+    whole(b, &m, s, 1);
+    double norm, moved = 0;
+    assert_true(update_apply(s, b, &p, 1, &norm));
+    for (size_t i = 0; i < s->model->count; i++) {
+        double want = 0.75 * (double)magnet[i] + 0.25 * (double)s->model->params[i];
+        assert_true(fabs((double)s->magnet->params[i] - want) < 1e-6);
+        moved = fmax(moved, fabs((double)s->model->params[i] - (double)params[i]));
+    }
+    assert_true(moved > 0.5 * p.lr && moved < 1.01 * p.lr); /* AdamW's first step */
+    free(magnet);
+    free(params);
+    lesson_free(b);
+    bandit_free(&m);
+    state_free(s);
+}
+
+/* The gradient is divided and then cut to its largest length: SGD shows it as it is. */
+static void
+clipping(void **state) {
+    (void)state;
+    const char *const clips[] = {"learner.clip=0", "learner.clip=0.01"};
+    for (int i = 0; i < 2; i++) {
+        struct plan p = fixture_plan(
+            (const char *[]){"learner.optimizer=sgd", "learner.lr=0.5", clips[i], NULL});
+        struct state *s = first_state(&p);
+        struct bandit m = bandit_play(s->model, p.head, 1, 16, GAME, POLICY);
+        float *old = mem_copy(s->model->params, s->model->count * sizeof(float));
+        struct lesson *b = lesson_new(&p, s->model->count);
+        whole(b, &m, s, 1);
+        double norm, sum = 0;
+        assert_true(update_apply(s, b, &p, 1, &norm));
+        for (size_t k = 0; k < s->model->count; k++)
+            sum += pow((double)s->model->params[k] - (double)old[k], 2);
+        assert_true(norm > 0.02);
+        assert_true(fabs(sqrt(sum) / (0.5 * (i ? 0.01 : norm)) - 1) < 1e-3);
+        free(old);
+        lesson_free(b);
+        bandit_free(&m);
+        state_free(s);
+    }
+}
+
 static void
 threads_do_not_matter(void **state) {
     (void)state;
@@ -389,6 +452,9 @@ main(void) {
         cmocka_unit_test(bad_rows_are_errors),
         cmocka_unit_test(not_finite_is_refused),
         cmocka_unit_test(learns_the_winning_word),
+        cmocka_unit_test(warmup_with_a_nucleus),
+        cmocka_unit_test(the_magnet_follows),
+        cmocka_unit_test(clipping),
         cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
