@@ -82,7 +82,7 @@ take_baseline(void *arg, const struct store_baseline *row) {
 
 /* Done once a server has answered: it writes config.yaml before it listens. */
 static int
-prepare(struct learner *l, const char *state, struct err *e) {
+prepare(struct learner *l, struct err *e) {
     if (plan_read(&l->plan, l->run, e) < 0)
         return -1;
     struct buf path = {0};
@@ -100,7 +100,6 @@ prepare(struct learner *l, const char *state, struct err *e) {
     buf_free(&path);
     if (!l->store)
         return -1;
-    state_sweep(l->run, state);
     l->state = state_new(&l->plan);
     l->lesson = lesson_new(&l->plan, l->state->model->count);
     l->baselines = (struct baselines){.kind = l->plan.baseline, .decay = l->plan.baseline_decay};
@@ -115,6 +114,7 @@ load(struct learner *l, const struct link_session *s, struct err *e) {
         return err_set(e,
                        "%s/state/%s: is of step %" PRId64 ", but run.db names it for step %" PRId64,
                        l->run, s->state, l->state->step, s->step);
+    state_sweep(l->state, l->run);
     l->baselines.n = 0;
     if (store_baseline_list(l->store, take_baseline, &l->baselines, e) < 0)
         return -1;
@@ -125,6 +125,7 @@ load(struct learner *l, const struct link_session *s, struct err *e) {
 static enum link_result
 publish_first(struct learner *l, struct err *e) {
     state_init(l->state, &l->plan);
+    state_sweep(l->state, l->run);
     if (state_save(l->state, &l->plan, l->run, e) < 0)
         return LINK_FAIL;
     metrics_clear(&l->metrics);
@@ -177,7 +178,7 @@ open_session(struct learner *l, struct err *e) {
     enum link_result r = link_open(l->link, &s, e);
     if (r != LINK_OK)
         return r;
-    if (!l->state && prepare(l, s.state, e) < 0)
+    if (!l->state && prepare(l, e) < 0)
         return LINK_FAIL;
     l->step_began = clock_mono_us();
     if (s.step < 0) {

@@ -141,10 +141,8 @@ post(struct link *l, const char *path, int *status, struct err *e) {
     int64_t start = clock_mono_us();
     for (;;) {
         *status = http_call(l->http, "POST", path, l->body.at, l->body.len, ANSWER_SECONDS, e);
-        if (is_stopped(l))
-            return LINK_STOP;
         if (*status < 0)
-            return LINK_LOST;
+            return is_stopped(l) ? LINK_STOP : LINK_LOST;
         if (*status < 300)
             return LINK_OK;
         if (*status < 500)

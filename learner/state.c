@@ -207,11 +207,8 @@ state_load(struct state *s, const struct plan *p, const char *run, const char *h
         t = tensors_decode(&bytes, where, e);
     int bad = !t || read_meta(s, p, t, where, e) < 0 || read_tensors(s, p, t, where, e) < 0 ||
               load_model(s, p, run, e) < 0;
-    if (!bad) {
+    if (!bad)
         snprintf(s->hash, sizeof s->hash, "%s", hash);
-        memset(s->kept, 0, sizeof s->kept);
-        snprintf(s->kept[0], sizeof s->kept[0], "%s", hash);
-    }
     tensors_free(t);
     buf_free(&bytes);
     buf_free(&path);
@@ -222,18 +219,16 @@ state_load(struct state *s, const struct plan *p, const char *run, const char *h
 
 void
 state_thin(struct state *s, const char *run) {
-    for (int i = 0; i < STATE_KEEP; i++) {
-        if (!strcmp(s->kept[i], s->hash))
-            return;
-    }
-    const char *oldest = s->kept[STATE_KEEP - 1];
-    if (oldest[0]) {
+    int at = 0;
+    while (at < STATE_KEEP - 1 && strcmp(s->kept[at], s->hash))
+        at++;
+    if (s->kept[at][0] && strcmp(s->kept[at], s->hash)) {
         struct buf path = {0};
-        path_of(&path, run, oldest);
+        path_of(&path, run, s->kept[at]);
         unlink(buf_text(&path));
         buf_free(&path);
     }
-    memmove(s->kept[1], s->kept[0], sizeof s->kept - sizeof s->kept[0]);
+    memmove(s->kept[1], s->kept[0], (size_t)at * sizeof s->kept[0]);
     memcpy(s->kept[0], s->hash, HASH_HEX);
 }
 
@@ -272,7 +267,7 @@ list_folder(DIR *d, struct found **out) {
 }
 
 void
-state_sweep(const char *run, const char *hash) {
+state_sweep(struct state *s, const char *run) {
     struct buf path = {0};
     buf_fmt(&path, "%s/state", run);
     DIR *d = opendir(buf_text(&path));
@@ -281,11 +276,18 @@ state_sweep(const char *run, const char *hash) {
         return;
     struct found *list;
     size_t n = list_folder(d, &list);
-    char keep[HASH_HEX + sizeof STATE_EXT];
-    snprintf(keep, sizeof keep, "%s" STATE_EXT, hash);
-    for (size_t i = STATE_KEEP; i < n; i++) {
-        if (strcmp(list[i].name, keep))
-            unlinkat(dirfd(d), list[i].name, 0);
+    memset(s->kept, 0, sizeof s->kept);
+    memcpy(s->kept[0], s->hash, HASH_HEX);
+    int kept = s->hash[0] ? 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = list[i].name;
+        bool whole = strlen(name) == HASH_HEX - 1 + strlen(STATE_EXT);
+        if (whole && s->hash[0] && !memcmp(name, s->hash, HASH_HEX - 1))
+            continue;
+        if (whole && kept < STATE_KEEP)
+            snprintf(s->kept[kept++], HASH_HEX, "%.*s", HASH_HEX - 1, name);
+        else
+            unlinkat(dirfd(d), name, 0);
     }
     free(list);
     closedir(d);

@@ -22,7 +22,7 @@ struct state {
     float *moment[OPTIM_MOMENTS];    /* [model->count]; NULL where the optimizer has none; owned */
     char snapshot[HASH_HEX];         /* of the weights, as saved */
     char hash[HASH_HEX];             /* of the state file; "" while what is here is not saved */
-    char kept[STATE_KEEP][HASH_HEX]; /* files written by this process, newest first */
+    char kept[STATE_KEEP][HASH_HEX]; /* files in RUN/state, newest first; "": none */
 };
 
 /* Room for a model of the plan; everything zero, step -1. */
@@ -38,11 +38,11 @@ int state_save(struct state *s, const struct plan *p, const char *run, struct er
 /* Reads the state of that hash and the snapshot it names. On failure *s is not to be used. */
 int state_load(struct state *s, const struct plan *p, const char *run, const char *hash,
                struct err *e);
-/* To be called when the newest state is acknowledged: removes what this process wrote STATE_KEEP
- * steps ago. */
+/* To be called when s is acknowledged: its file is now the newest, and the file that was the newest
+ * STATE_KEEP steps ago goes. */
 void state_thin(struct state *s, const char *run);
-/* To be called once at the start: removes files in RUN/state that are neither the state of that hash
- * ("": none) nor among the newest STATE_KEEP. */
-void state_sweep(const char *run, const char *hash);
+/* To be called when s was loaded, or before the first is saved: RUN/state keeps the file of s and the
+ * newest others, STATE_KEEP together; what else a killed learner left behind goes. */
+void state_sweep(struct state *s, const char *run);
 
 #endif
