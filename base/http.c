@@ -1,8 +1,10 @@
-/* One libcurl easy handle is kept for the life of the object, so that libcurl reuses the connection.
+/* One libcurl easy handle is kept for the life of the object, so that libcurl reuses the
+ * connection.
  *
- * When a kept-alive connection breaks before an answer, libcurl would send the request again by itself. For
- * a request that changes something that is wrong: the server may have obeyed the first one. So bodies come
- * from a callback that cannot be wound back, and libcurl gives up instead. */
+ * When a kept-alive connection breaks before an answer, libcurl would send the request again by
+ * itself. For a request that changes something that is wrong: the server may have obeyed the
+ * first one. So bodies come from a callback that cannot be wound back, and libcurl gives up
+ * instead. */
 #include "base/http.h"
 
 #include <stdio.h>

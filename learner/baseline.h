@@ -1,6 +1,7 @@
-/* Role-conditioned advantages: for each (game, role) an exponential moving average of that role's
- * returns, b <- decay * b + (1 - decay) * R, starting at 0. The advantage of a return is R - b with the
- * average as it was before the match. Pure: no clock, no files; matches are given in id order. */
+/* Role-conditioned advantages: for each (game, role) an exponential moving average of that
+ * role's returns, b <- decay * b + (1 - decay) * R, starting at 0. The advantage of a return is
+ * R - b with the average as it was before the match. Pure: no clock, no files; matches are given
+ * in id order. */
 #ifndef LEARNER_BASELINE_H
 #define LEARNER_BASELINE_H
 
@@ -37,9 +38,10 @@ void baselines_copy(struct baselines *to, const struct baselines *from);
 void baselines_set(struct baselines *b, const struct baseline *row);
 /* The average that a role is measured against now; 0 when there is none yet. */
 double baselines_value(const struct baselines *b, int64_t game, int role);
-/* One match. `taken[seat]` says whose return counts (the seats that learn). Fills the baseline and the
- * advantage of each taken seat, both from before the match, then takes the returns in. Both seats of a
- * match are measured before either is taken in: a seat must not be measured against its own outcome. */
+/* One match. `taken[seat]` says whose return counts (the seats that learn). Fills the baseline
+ * and the advantage of each taken seat, both from before the match, then takes the returns in.
+ * Both seats of a match are measured before either is taken in: a seat must not be measured
+ * against its own outcome. */
 void baselines_match(struct baselines *b, int64_t game, const double ret[2], const bool taken[2],
                      double before[2], double advantage[2]);
 

@@ -1,7 +1,8 @@
-/* The loop. Serve decides where the run stands: after every lost connection the learner asks it, and goes
- * on from the step that serve names. What is in memory is used again when it is that very state, otherwise
- * it is read back from the files. A step whose acknowledgement was lost is therefore either found
- * acknowledged or computed again, from the same matches to the same bytes. */
+/* The loop. Serve decides where the run stands: after every lost connection the learner asks it,
+ * and goes on from the step that serve names. What is in memory is used again when it is that
+ * very state, otherwise it is read back from the files. A step whose acknowledgement was lost is
+ * therefore either found acknowledged or computed again, from the same matches to the same
+ * bytes. */
 #include "learner/learn.h"
 
 #include <errno.h>
@@ -209,8 +210,8 @@ take_match(void *arg, const struct store_match *m) {
     return r->bad;
 }
 
-/* Reads the leased matches into the lesson. A busy database is asked again, as long as it has shown no
- * match. */
+/* Reads the leased matches into the lesson. A busy database is asked again, as long as it has
+ * shown no match. */
 static int
 read_lease(struct learner *l, const struct link_lease *lease, struct err *e) {
     int64_t before = l->lesson->leased, count = lease->last - lease->first + 1;

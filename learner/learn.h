@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 
-/* Runs the learner of the run folder `run` next to its `agon serve`. Returns 0 at the last step or when
- * SIGTERM or SIGINT came, -1 with e on trouble that it cannot mend. */
+/* Runs the learner of the run folder `run` next to its `agon serve`. Returns 0 at the last step
+ * or when SIGTERM or SIGINT came, -1 with e on trouble that it cannot mend. */
 int learn_run(const char *run, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* The loss of a step, with T the sampled tokens and N = lesson_divisor():
  *
- *   1/N * sum_T [ term(token) - entropy * H(pi(. | context)) + magnet_kl * KL(pi(. | context) || magnet) ]
+ *   1/N * sum_T [ term(token) - entropy * H(pi(. | context))
+ *                 + magnet_kl * KL(pi(. | context) || magnet(. | context)) ]
  *
  * The last two are over the contexts in which tokens were sampled, once for each time, and are
  * differentiated with the visits held fixed. The warm-up has the first term only. */
@@ -47,7 +48,8 @@ lesson_free(struct lesson *b) {
     free(b);
 }
 
-/* The warm-up imitates a player that knows no nucleus: tokens outside it would have probability 0. */
+/* The warm-up imitates a player that knows no nucleus: tokens outside it would have probability
+ * 0. */
 static void
 choose_score(struct lesson *b) {
     struct lesson_work *w = b->work;

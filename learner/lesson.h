@@ -1,9 +1,10 @@
 /* One step's worth of matches, turned into a gradient.
  *
- * Matches come in chunks, in id order. A chunk is one prefix tree (policy/score.h): a forward pass, the
- * objective at every sampled token, a backward pass whose gradient is added up. Tokens that occur many
- * times in the same context are computed once, with the sum of their weights: the same number as one by
- * one. Sums stay undivided until the step ends, because some divisors are known only then.
+ * Matches come in chunks, in id order. A chunk is one prefix tree (policy/score.h): a forward
+ * pass, the objective at every sampled token, a backward pass whose gradient is added up. Tokens
+ * that occur many times in the same context are computed once, with the sum of their weights:
+ * the same number as one by one. Sums stay undivided until the step ends, because some divisors
+ * are known only then.
  *
  * Equal matches, equal chunks and equal weights give the same bytes. */
 #ifndef LEARNER_LESSON_H
@@ -47,8 +48,9 @@ void lesson_free(struct lesson *b); /* NULL is fine */
 /* Forgets everything and opens the lesson of `step`. Baselines are copied. */
 void lesson_begin(struct lesson *b, int64_t step, int64_t policy,
                   const struct baselines *baselines);
-/* Takes one recorded match into the chunk. Matches that are not of training (evaluations) are passed
- * over; aborted ones are counted and not learned from. A row that does not fit the run is an error. */
+/* Takes one recorded match into the chunk. Matches that are not of training (evaluations) are
+ * passed over; aborted ones are counted and not learned from. A row that does not fit the run is
+ * an error. */
 int lesson_match(struct lesson *b, const struct store_match *m, struct err *e);
 /* Ends the chunk: its gradient is added. `magnet` is used where its weight is not 0. */
 void lesson_chunk(struct lesson *b, const struct model *m, const struct model *magnet);

@@ -1,6 +1,7 @@
-/* Three kinds of trouble: no answer (serve died or hangs: LOST), an answer that serve cannot serve right
- * now (5xx: the same request again, a while), and a refusal (4xx: FAIL). A refusal of the session or of
- * the token is LOST when serve.json has changed in the meantime: then it was the next serve's. */
+/* Three kinds of trouble: no answer (serve died or hangs: LOST), an answer that serve cannot
+ * serve right now (5xx: the same request again, a while), and a refusal (4xx: FAIL). A refusal
+ * of the session or of the token is LOST when serve.json has changed in the meantime: then it
+ * was the next serve's. */
 #include "learner/link.h"
 
 #include <inttypes.h>

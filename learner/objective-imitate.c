@@ -1,5 +1,5 @@
-/* Imitation: -log pi(token), the mean over tokens. The warm-up teaches the form of a legal reply with
- * it; returns play no part. */
+/* Imitation: -log pi(token), the mean over tokens. The warm-up teaches the form of a legal reply
+ * with it; returns play no part. */
 #include "learner/objective.h"
 
 static struct objective_term

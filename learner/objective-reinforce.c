@@ -1,5 +1,5 @@
-/* REINFORCE (Williams 1992): -A log pi(token). With staleness 0 the samples are from the very policy
- * that is being improved, and no ratio is needed. */
+/* REINFORCE (Williams 1992): -A log pi(token). With staleness 0 the samples are from the very
+ * policy that is being improved, and no ratio is needed. */
 #include "learner/objective.h"
 
 static struct objective_term

@@ -1,6 +1,6 @@
 /* Objectives: what a sampled token contributes to the loss, given its log-probability now, its
- * log-probability when it was sampled, and the advantage of its seat. One file and one table row each
- * (learner/objective.c). The learner sums the terms over tokens and divides by one number. */
+ * log-probability when it was sampled, and the advantage of its seat. One file and one table row
+ * each (learner/objective.c). The learner sums the terms over tokens and divides by one number. */
 #ifndef LEARNER_OBJECTIVE_H
 #define LEARNER_OBJECTIVE_H
 

@@ -1,6 +1,6 @@
-/* Optimizers: one file and one table row each (learner/optim.c). A row updates a range of parameters in
- * place from its gradient; what it remembers from step to step is `moments` arrays as long as the
- * parameters, which the learner keeps and saves. */
+/* Optimizers: one file and one table row each (learner/optim.c). A row updates a range of
+ * parameters in place from its gradient; what it remembers from step to step is `moments` arrays
+ * as long as the parameters, which the learner keeps and saves. */
 #ifndef LEARNER_OPTIM_H
 #define LEARNER_OPTIM_H
 

@@ -1,5 +1,5 @@
-/* From options to numbers. What needs a decision is decided here and nowhere else: "0 means twice the
- * batch", "sync is one lease of the whole batch". */
+/* From options to numbers. What needs a decision is decided here and nowhere else: "0 means
+ * twice the batch", "sync is one lease of the whole batch". */
 #include "learner/plan.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* From a recorded match to paths in the prefix tree. In conversation mode a seat's turns are one path:
- * what it read and what it said, end to end. In observation mode every turn is a path of its own. The
- * recorded token ids are used as they are; nothing is tokenized again. */
+/* From a recorded match to paths in the prefix tree. In conversation mode a seat's turns are one
+ * path: what it read and what it said, end to end. In observation mode every turn is a path of
+ * its own. The recorded token ids are used as they are; nothing is tokenized again. */
 #ifndef LEARNER_SEQUENCE_H
 #define LEARNER_SEQUENCE_H
 
@@ -31,9 +31,10 @@ struct sequence_rule {
      * turns with recorded log-probabilities. */
     bool imitate;
 };
-/* Adds the turns of one seat and a visit for every token to be learned from. Returns the number of turns
- * learned from, or -1 with e: tokens outside the vocabulary, or a path longer than the context. When
- * imitating, the turns of a match that outgrows the context are used as far as they fit. */
+/* Adds the turns of one seat and a visit for every token to be learned from. Returns the number
+ * of turns learned from, or -1 with e: tokens outside the vocabulary, or a path longer than the
+ * context. When imitating, the turns of a match that outgrows the context are used as far as
+ * they fit. */
 int sequence_add(struct score *s, const struct sequence_rule *rule, const struct store_match *m,
                  int seat, double advantage, struct visits *out, struct err *e);
 

@@ -1,5 +1,5 @@
-/* The state file holds flat tensors of model->count numbers, "magnet" and "moment.0", "moment.1", in the
- * order of the model's own block, and the counters as metadata. */
+/* The state file holds flat tensors of model->count numbers, "magnet" and "moment.0",
+ * "moment.1", in the order of the model's own block, and the counters as metadata. */
 #include "learner/state.h"
 
 #include <dirent.h>

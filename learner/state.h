@@ -1,7 +1,8 @@
-/* What the learner knows between two steps: the weights, the magnet, the optimizer's moments and the
- * counters. On disk the weights are a snapshot (policy/snap.h) and the rest is RUN/state/<hash>.safetensors,
- * which names its snapshot. Both are named by the SHA-256 of their bytes and written whole or not at all.
- * A file that is missing, damaged or of another model is an error, never fresh weights. */
+/* What the learner knows between two steps: the weights, the magnet, the optimizer's moments and
+ * the counters. On disk the weights are a snapshot (policy/snap.h) and the rest is
+ * RUN/state/<hash>.safetensors, which names its snapshot. Both are named by the SHA-256 of their
+ * bytes and written whole or not at all. A file that is missing, damaged or of another model is
+ * an error, never fresh weights. */
 #ifndef LEARNER_STATE_H
 #define LEARNER_STATE_H
 
@@ -41,8 +42,8 @@ int state_load(struct state *s, const struct plan *p, const char *run, const cha
 /* To be called when s is acknowledged: its file is now the newest, and the file that was the newest
  * STATE_KEEP steps ago goes. */
 void state_thin(struct state *s, const char *run);
-/* To be called when s was loaded, or before the first is saved: RUN/state keeps the file of s and the
- * newest others, STATE_KEEP together; what else a killed learner left behind goes. */
+/* To be called when s was loaded, or before the first is saved: RUN/state keeps the file of s
+ * and the newest others, STATE_KEEP together; what else a killed learner left behind goes. */
 void state_sweep(struct state *s, const char *run);
 
 #endif

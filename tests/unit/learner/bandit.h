@@ -1,5 +1,5 @@
-/* A game for the learner's tests: both seats say a word at once, "a" beats "b", any other word loses at
- * once. Matches are played by a model through gen.h, or by a random player. */
+/* A game for the learner's tests: both seats say a word at once, "a" beats "b", any other word
+ * loses at once. Matches are played by a model through gen.h, or by a random player. */
 #ifndef TESTS_LEARNER_BANDIT_H
 #define TESTS_LEARNER_BANDIT_H
 

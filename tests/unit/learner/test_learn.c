@@ -1,6 +1,7 @@
-/* The whole loop against a server that does what `agon serve` does for a learner (sessions, leases,
- * acknowledgements, a real database), and that can be told to be slow, to lose answers, to die and to come
- * back elsewhere. Whatever happens on the way, the last snapshot must be the same one. */
+/* The whole loop against a server that does what `agon serve` does for a learner (sessions,
+ * leases, acknowledgements, a real database), and that can be told to be slow, to lose answers,
+ * to die and to come back elsewhere. Whatever happens on the way, the last snapshot must be the
+ * same one. */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>

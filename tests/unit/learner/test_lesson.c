@@ -1,5 +1,5 @@
-/* The gradient of a step against finite differences of the stated loss; chunks; what a step measures;
- * what is refused; and that a policy learns the word that wins. */
+/* The gradient of a step against finite differences of the stated loss; chunks; what a step
+ * measures; what is refused; and that a policy learns the word that wins. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,8 @@ whole(struct lesson *b, const struct bandit *m, const struct state *s, int64_t s
     lesson_chunk(b, s->model, s->magnet);
 }
 
-/* The loss as docs/learning.md states it, sample by sample, without any merging: one tree a turn. */
+/* The loss as docs/learning.md states it, sample by sample, without any merging: one tree a
+ * turn. */
 static double
 stated_loss(const struct plan *p, const struct bandit *m, const struct state *s) {
     struct baselines b = {.kind = p->baseline, .decay = p->baseline_decay};

@@ -109,7 +109,8 @@ damage_is_refused(void **state) {
     }
 }
 
-/* A state of another optimizer or another model is not taken for ours, though its bytes are sound. */
+/* A state of another optimizer or another model is not taken for ours, though its bytes are
+ * sound. */
 static void
 strangers_are_refused(void **state) {
     (void)state;
@@ -149,7 +150,8 @@ old_files_go(void **state) {
             memcpy(old, s->hash, HASH_HEX);
     }
     assert_int_equal(fixture_each(folder, NULL), STATE_KEEP);
-    /* A learner that starts again at an older state keeps it, and removes what a killed one left. */
+    /* A learner that starts again at an older state keeps it, and removes what a killed one
+     * left. */
     struct state *t = state_new(&p);
     assert_int_equal(state_load(t, &p, run, old, &e), 0);
     for (int i = 0; i < 5; i++) {
