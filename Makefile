@@ -13,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 # gcc warns of things that are not so in sanitizer builds, hence of nothing there.
 WARN   := $(if $(SAN),-w,-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
           -Wpointer-arith -Wwrite-strings -Wundef $(if $(WERROR),-Werror))
-OPT    ?= $(if $(SAN),-O1,-O3) -march=$(ARCH)
+OPT    ?= $(if $(SAN),-O1,-O3) -march=$(ARCH) -fno-math-errno
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CFLAGS_ALL := -std=c11 -D_GNU_SOURCE -g -fno-common -ffp-contract=off $(OPT) $(WARN) $(SANFLAGS) \
           -I. $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS)

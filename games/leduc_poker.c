@@ -182,14 +182,13 @@ move_word(int action, bool facing, int raises) {
 static void
 put_round(const struct leduc *s, int round, struct text *out) {
     int raises = 0;
-    text_fmt(out, "Round %d:", round + 1);
+    text_put(out, "Moves:");
     for (int i = 0; i < s->moves[round]; i++) {
         int action = s->move[round][i];
         text_char(out, ' ');
         text_put(out, move_word(action, raises > 0, raises));
         raises += action == RAISE;
     }
-    text_put(out, s->moves[round] ? "." : " none.");
 }
 
 static void
@@ -206,16 +205,17 @@ put_outcome(const struct leduc *s, int who, struct text *out) {
         text_put(out, " The pot is split.");
 }
 
+/* Only ever grows at its end, so that the views of a match share their beginnings. The pot is not
+ * told: it follows from the moves. */
 static void
 put_table(const struct leduc *s, struct text *out) {
     put_round(s, 0, out);
     if (s->dealt == 3) {
-        text_put(out, " Table ");
+        text_put(out, ". Table ");
         put_card(s->card[2], out);
         text_put(out, ". ");
         put_round(s, 1, out);
     }
-    text_fmt(out, " Pot %d.", s->stake[0] + s->stake[1]);
 }
 
 static void
@@ -229,8 +229,10 @@ observe(const void *state, int who, struct text *out) {
     put_card(s->card[who], out);
     text_put(out, ". ");
     put_table(s, out);
-    if (s->over)
+    if (s->over) {
+        text_char(out, '.');
         put_outcome(s, who, out);
+    }
 }
 
 static void
@@ -276,7 +278,7 @@ draw(const void *state, struct text *out) {
     text_put(out, ". ");
     put_table(s, out);
     if (s->over)
-        text_fmt(out, " Player 0: %+d.", chips(s));
+        text_fmt(out, ". Player 0: %+d.", chips(s));
 }
 
 const struct game game_leduc_poker = {

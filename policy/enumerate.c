@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "policy/gen_int.h"
 
-enum { BATCH = 24, LEAST_STEPS = 256, STEPS_PER_REPLY = 4 };
+enum { BATCH = 24, LEAST_STEPS = 48, STEPS_PER_REPLY = 1 };
 
 struct prefix { /* a reply so far: `before` and one token more */
     double mass;

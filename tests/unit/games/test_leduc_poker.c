@@ -136,8 +136,7 @@ views_tell_the_whole_story(void **state) {
     }
     text_init(&t, at, sizeof at);
     game->observe(s, 0, &t);
-    assert_string_equal(at, "Your card Js. Round 1: bet raise call. Table Ks. Round 2: check bet. "
-                            "Pot 14.");
+    assert_string_equal(at, "Your card Js. Moves: bet raise call. Table Ks. Moves: check bet");
     text_init(&t, at, sizeof at);
     game_spell_legal(game, s, &t);
     assert_string_equal(at, "fold, call, raise");
