@@ -63,12 +63,12 @@ struct store_policy {
     int64_t at_ms;       /* creation */
     bool kept;           /* is the snapshot file still there? */
 };
-int store_policy_add(struct store *s, struct store_policy *p,
-                     struct err *e); /* by kind, name, step */
+/* By kind, name and step. */
+int store_policy_add(struct store *s, struct store_policy *p, struct err *e);
 int store_policy_get(struct store *s, int64_t id, struct store_policy *p, struct err *e);
 /* Newest snapshot: 1 found, 0 none yet. */
 int store_policy_latest(struct store *s, struct store_policy *p, struct err *e);
-/* By scripted name or unique prefix (4 digits or more) of a hash: 1 found, 0 not, -1 (ambiguous). */
+/* By scripted name, or unique prefix (4 digits or more) of a hash: 1 found, 0 not, -1. */
 int store_policy_find(struct store *s, const char *name, struct store_policy *p, struct err *e);
 int store_policy_list(struct store *s, int (*each)(void *arg, const struct store_policy *),
                       void *arg, struct err *e);

@@ -269,6 +269,10 @@ test_foreign_folder(void **state) {
     assert_int_equal(as_stranger(f, f->path, read_three), 0);
     store_close(s);
     assert_int_equal(as_stranger(f, f->path, read_three), 0);
+    char odd[160];
+    snprintf(odd, sizeof odd, "%s/a%%20#b?c.db", f->folder);
+    copy(f->path, odd);
+    assert_int_equal(as_stranger(f, odd, read_three), 0);
     assert_int_equal(as_stranger(f, killed, told_why), 0);
     assert_int_equal(read_three(killed), 0); /* its owner can read it */
     assert_int_equal(chmod(f->path, 0), 0);
