@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/eval.h"
+#include "cli/eval-cache.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "policy/player.h"
@@ -78,8 +78,8 @@ find_mixture(struct job *j, struct err *e) {
         return -1;
     }
     int want = (int)conf_int(j->run.conf, "eval.mixture");
-    int *place = mem_zero((size_t)have, sizeof *place);
-    j->members = run_spread(have, want, place);
+    int *place = mem_zero((size_t)want, sizeof *place);
+    j->members = run_spread(all, have, want, place);
     j->member = mem_zero((size_t)j->members, sizeof *j->member);
     for (int i = 0; i < j->members; i++)
         j->member[i] = all[place[i]];
@@ -138,25 +138,37 @@ load_member(struct job *j, int i, bool *gone, struct err *e) {
     return m;
 }
 
+/* The strategy of member i; as load_member() where its file is gone. */
+static int
+member_strategy(struct job *j, const struct eval_cache *cache, int i, double *out, bool *gone,
+                struct err *e) {
+    double rest;
+    *gone = false;
+    if (!eval_cache_load(cache, j->member[i].name, out, &rest)) {
+        struct model *m = load_member(j, i, gone, e);
+        if (!m)
+            return *gone ? 0 : -1;
+        eval_model(&j->setup, j->solve, m, out, &rest);
+        model_free(m);
+        eval_cache_save(cache, j->member[i].name, out, rest);
+    }
+    j->rest = rest > j->rest ? rest : j->rest;
+    return 0;
+}
+
 static int
 model_strategies(struct job *j, double *out, struct err *e) {
     size_t width = solve_width(j->solve);
+    const struct eval_cache cache = {j->run.dir, j->run.conf, &j->setup, j->solve};
     double **each = mem_zero((size_t)j->members, sizeof *each);
     double *weight = mem_zero((size_t)j->members, sizeof *weight);
-    int n = 0, status = 0;
+    int n = 0, held = 0, status = 0;
     while (n < j->members && !status) {
         bool gone;
-        struct model *m = load_member(j, n, &gone, e);
-        double rest;
-        if (!m) {
-            status = gone ? 0 : -1;
-            continue;
-        }
-        each[n] = mem_zero(width, sizeof **each);
-        eval_model(&j->setup, j->solve, m, each[n], &rest);
-        j->rest = rest > j->rest ? rest : j->rest;
-        model_free(m);
-        n++;
+        if (held == n)
+            each[held++] = mem_zero(width, sizeof **each);
+        status = member_strategy(j, &cache, n, each[n], &gone, e);
+        n += !status && !gone;
     }
     for (int i = 0; i < n; i++)
         weight[i] = 1.0 / n;
@@ -164,7 +176,9 @@ model_strategies(struct job *j, double *out, struct err *e) {
         memcpy(out, each[0], width * sizeof *out);
     else if (!status)
         solve_mixture(j->solve, (const double *const *)each, weight, (size_t)n, out);
-    for (int i = 0; i < n; i++)
+    if (!status && !j->policy_id)
+        eval_cache_prune(&cache);
+    for (int i = 0; i < held; i++)
         free(each[i]);
     free(each);
     free(weight);

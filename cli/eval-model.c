@@ -19,6 +19,8 @@
  * so that a policy that says anything at all cannot keep the measurement busy for hours. */
 enum { SLOTS = 960, LEAST_REPLIES = 64, MOST_REPLIES = 4096, ALL_REPLIES = 1 << 18 };
 
+static const char think[] = "<think>", think_end[] = "</think>"; /* as in policy/answer.c */
+
 struct reading {
     const struct setup *setup;
     const struct solve *game;
@@ -32,6 +34,9 @@ struct reading {
     struct buf words;              /* of its actions, each NUL-terminated */
     struct buf text;               /* scratch */
     struct gen_prune prune;
+    bool known; /* `allowed` tells what may follow the tokens `behind` in this set */
+    struct tokens behind;
+    bool allowed[TOKEN_COUNT];
 };
 
 static void
@@ -90,34 +95,85 @@ ask_along_words(struct reading *r, size_t set) {
 
 /* ---- what need not be followed ---- */
 
-/* Is said[0..n) the beginning of `word`, or the word with blanks behind it? */
-static bool
-begins(const char *word, const char *said, size_t n) {
+/* The bytes that may follow said[0..n) so that it still begins (or, with blanks behind it, is) `word`. */
+static void
+allow_after(struct reading *r, const char *word, const char *said, size_t n) {
     size_t len = strlen(word);
     if (strncasecmp(word, said, n < len ? n : len))
-        return false;
-    for (; len < n; len++)
-        if (!isspace((unsigned char)said[len]))
-            return false;
-    return true;
+        return;
+    for (size_t i = len; i < n; i++)
+        if (!isspace((unsigned char)said[i]))
+            return;
+    if (n < len)
+        r->allowed[tolower((unsigned char)word[n])] = r->allowed[toupper((unsigned char)word[n])] =
+            true;
+    for (int c = 0; c < 256 && n >= len; c++)
+        r->allowed[c] |= isspace(c) != 0;
 }
 
+/* Takes complete "<think>...</think>" out of said[0..n), as the parser will; returns what is left. *open:
+ * a "<think>" has no end yet, and swallows whatever follows. */
+static size_t
+drop_thinking(char *said, size_t n, bool *open) {
+    *open = false;
+    for (;;) {
+        char *from = memmem(said, n, think, sizeof think - 1);
+        if (!from)
+            return n;
+        char *inside = from + sizeof think - 1;
+        char *end = memmem(inside, (size_t)(said + n - inside), think_end, sizeof think_end - 1);
+        *open = !end;
+        if (!end)
+            return n;
+        end += sizeof think_end - 1;
+        memmove(from, end, (size_t)(said + n - end));
+        n -= (size_t)(end - from);
+    }
+}
+
+/* A reply may turn to thinking anywhere, where it is long enough for that: "be<think>...</think>t". */
+static void
+allow_thinking(struct reading *r, const char *said, size_t n) {
+    if ((size_t)r->setup->max_reply < sizeof think + sizeof think_end - 2)
+        return;
+    r->allowed['<'] = true;
+    for (size_t k = 1; k < sizeof think - 1; k++)
+        if (k <= n && !memcmp(said + n - k, think, k))
+            r->allowed[(unsigned char)think[k]] = true;
+}
+
+/* Sets `allowed` for what may follow the n tokens. Control tokens spell nothing: they change nothing. */
+static void
+allow(struct reading *r, const int32_t *tokens, size_t n) {
+    char said[GAME_WORD];
+    bool open;
+    size_t len = drop_thinking(said, tokens_spell(tokens, n, said), &open), from = 0;
+    while (from < len && isspace((unsigned char)said[from]))
+        from++;
+    for (int c = 0; c < TOKEN_COUNT; c++)
+        r->allowed[c] = open || c > 255 || (from == len && isspace(c));
+    allow_thinking(r, said, len);
+    const char *word = (const char *)r->words.at;
+    for (int i = 0; i < r->info->actions; i++, word += strlen(word) + 1)
+        allow_after(r, word, said + from, len - from);
+}
+
+/* The search asks about all tokens behind one beginning in turn, so that the answers for one are kept. */
 static bool
 is_hopeless(void *arg, const int32_t *tokens, size_t n) {
     struct reading *r = arg;
-    char said[GAME_WORD];
-    if (n >= sizeof said)
+    if (n >= GAME_WORD)
         return false;
-    size_t len = tokens_spell(tokens, n, said), from = 0;
-    while (from < len && isspace((unsigned char)said[from]))
-        from++;
-    if (begins("<think>", said + from, len - from) || !strncmp(said + from, "<think>", 7))
-        return false;
-    const char *word = (const char *)r->words.at;
-    for (int i = 0; i < r->info->actions; i++, word += strlen(word) + 1)
-        if (begins(word, said + from, len - from))
-            return false;
-    return true;
+    size_t before = n - 1;
+    if (!r->known || before != r->behind.n ||
+        (before && memcmp(r->behind.at, tokens, before * sizeof *tokens))) {
+        tokens_clear(&r->behind);
+        for (size_t i = 0; i < before; i++)
+            tokens_add(&r->behind, tokens[i]);
+        allow(r, tokens, before);
+        r->known = true;
+    }
+    return !r->allowed[tokens[n - 1]];
 }
 
 /* With the parser `whole`, a reply whose beginning begins no legal word can only be invalid. Not so where
@@ -172,6 +228,7 @@ read_set(struct reading *r, size_t set, double *strategy) {
     double *p = strategy + info->at, sum = 0;
     struct gen_outcomes list = {0};
     buf_clear(&r->words);
+    r->known = false;
     for (int i = 0; i < info->actions; i++) {
         char word[GAME_WORD];
         spell_word(r, info, i, word);
@@ -222,6 +279,7 @@ eval_model(const struct setup *s, const struct solve *game, const struct model *
     gen_free(r.gen);
     tokens_free(&r.prompts);
     buf_free(&r.words);
+    tokens_free(&r.behind);
     buf_free(&r.text);
     free(r.slot);
     free(r.at);

@@ -241,16 +241,21 @@ run_snapshots(const struct run *r, struct store_policy **out, struct err *e) {
     return g.n;
 }
 
+/* Strides are powers of two, as in thinning snapshots: most of a choice is still the choice when the run
+ * has grown, so that what was measured of them can be kept. */
 int
-run_spread(int have, int want, int *place) {
-    if (want >= have) {
-        for (int i = 0; i < have; i++)
-            place[i] = i;
-        return have;
+run_spread(const struct store_policy *list, int have, int want, int *place) {
+    for (int64_t stride = 1;; stride *= 2) {
+        int n = 0;
+        for (int i = 0; i < have && n <= want; i++)
+            if (list[i].step % stride == 0 || i + 1 == have) {
+                if (n < want)
+                    place[n] = i;
+                n++;
+            }
+        if (n <= want)
+            return n;
     }
-    for (int i = 0; i < want; i++)
-        place[i] = (int)(((long long)(i + 1) * have) / want) - 1;
-    return want;
 }
 
 void

@@ -37,8 +37,9 @@ struct model *run_model(const struct run *r, const struct store_policy *p, struc
 /* The kept snapshots of training proper (step > learner.warmup), ascending by step; the newest
  * snapshot is always the last of them. *out is the caller's to free; returns how many, -1 on error. */
 int run_snapshots(const struct run *r, struct store_policy **out, struct err *e);
-/* `want` of `have` places, spread evenly, the last always among them; returns how many were chosen. */
-int run_spread(int have, int want, int *place);
+/* Chooses at most `want` (>= 1) of the `have` snapshots, spread evenly over the steps, the last always
+ * among them. Fills place[want] with indices; returns how many. */
+int run_spread(const struct store_policy *list, int have, int want, int *place);
 
 /* Names and words from outside, as they may appear in one line: "3f9a12cd" of a snapshot's hash. */
 void run_policy_label(const struct store_policy *p, char out[48]);
