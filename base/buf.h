@@ -1,5 +1,6 @@
 /* A growable byte buffer, a writer of little-endian fields on top of it, and a reader that checks
- * every bound: a short or over-long message makes `bad` true and yields zeros, never a wild read. */
+ * every bound: a short or over-long message makes `bad` true and yields zeros, never a wild
+ * read. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -12,8 +13,8 @@ struct buf {
     size_t len, cap;
 };
 
-void buf_free(struct buf *b);   /* also makes it empty and usable again */
-void buf_clear(struct buf *b);  /* keeps the memory */
+void buf_free(struct buf *b);  /* also makes it empty and usable again */
+void buf_clear(struct buf *b); /* keeps the memory */
 void buf_room(struct buf *b, size_t more);
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_put(struct buf *b, const char *s);

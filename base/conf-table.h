@@ -1,5 +1,5 @@
-/* What the three files of the configuration share: conf.c reads YAML, conf-value.c holds and checks the
- * values, conf-write.c writes YAML. Nobody else includes this. */
+/* What the three files of the configuration share: conf.c reads YAML, conf-value.c holds and checks
+ * the values, conf-write.c writes YAML. Nobody else includes this. */
 #ifndef BASE_CONF_TABLE_H
 #define BASE_CONF_TABLE_H
 
@@ -30,8 +30,8 @@ struct conf {
 int conf_find(const char *key); /* its row, or -1 */
 /* Sentence for a key that the table lacks, with the nearest one that it has. Returns -1. */
 int conf_unknown(const char *key, struct err *e);
-/* Reads `text` as option i's type. `quoted`: it was written in quotes, so it is no number. On failure
- * the old value stays. `place` is copied; NULL: the default. */
+/* Reads `text` as option i's type. `quoted`: it was written in quotes, so it is no number. On
+ * failure the old value stays. `place` is copied; NULL: the default. */
 int conf_assign(struct conf *c, int i, const char *text, bool quoted, const char *place,
                 struct err *e);
 

@@ -1,8 +1,7 @@
-/* The option table, the values, and the checks that one value can be given alone. What concerns several
- * options at once (model.heads divides model.dim) is checked by the code that uses them. */
+/* The option table, the values, and the checks that one value can be given alone. What concerns
+ * several options at once (model.heads divides model.dim) is checked by the code that uses them. */
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +72,9 @@ conf_unknown(const char *key, struct err *e) {
     return err_set(e, "there is no option \"%s\" (`agon options` lists them all)", shown);
 }
 
-/* Digits without leading zeros, with a sign and, when `real`, a fraction and an exponent. Stricter than
- * strtod: no hexadecimal numbers, no infinities, no spaces. Returns the bytes taken, 0 when none. */
+/* Digits without leading zeros, with a sign and, when `real`, a fraction and an exponent. Stricter
+ * than strtod: no hexadecimal numbers, no infinities, no spaces. Returns the bytes taken, 0 when
+ * none. */
 static size_t
 number_length(const char *s, bool real) {
     const char *at = s + (*s == '-');
@@ -111,7 +111,7 @@ static bool
 read_real(const char *s, struct conf_value *v) {
     size_t n = number_length(s, true);
     v->real = strtod(s, NULL);
-    return n && !s[n] && isfinite(v->real);
+    return n && !s[n]; /* 1e999 is out of every range */
 }
 
 static bool
@@ -124,7 +124,7 @@ read_time(const char *s, struct conf_value *v) {
     for (size_t i = 0; n && i < sizeof units / sizeof *units; i++)
         if (!strcmp(s + n, units[i].unit)) {
             v->real = strtod(s, NULL) * units[i].times / units[i].divided;
-            return isfinite(v->real);
+            return true;
         }
     return false;
 }
@@ -146,7 +146,8 @@ is_choice(const char *choices, const char *s) {
     return false;
 }
 
-/* Line breaks and tabs are text; other control characters would reach terminals and prompts unseen. */
+/* Line breaks and tabs are text; other control characters would reach terminals and prompts
+ * unseen. */
 static bool
 is_text(const char *s) {
     size_t n = strlen(s), len;

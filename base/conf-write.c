@@ -1,5 +1,5 @@
-/* Writes a configuration as YAML for people and for conf.c: sections nested, texts with line breaks as
- * blocks where a block says the same, otherwise in double quotes. */
+/* Writes a configuration as YAML for people and for conf.c: sections nested, texts with line breaks
+ * as blocks where a block says the same, otherwise in double quotes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ is_plain(const char *s) {
     return *s && !strchr("0123456789-.", *s) && !s[strspn(s, allowed)];
 }
 
-/* A literal block keeps its lines as they are, if none of them is empty, starts or ends with a blank,
- * or holds a character that YAML counts as a line break or does not show. */
+/* A literal block keeps its lines as they are, if none of them is empty, starts with a blank, or
+ * holds a character that YAML counts as a line break or does not show. */
 static bool
 fits_block(const char *s) {
     size_t n = strlen(s), len;
@@ -32,9 +32,9 @@ fits_block(const char *s) {
         return false;
     for (; n; before = *s, s += len, n -= len) {
         len = utf8_char(s, n, &c);
-        if (!len || c == 0x2028 || c == 0x2029 || c == 0xfeff || c == '\t' || c >= 0xfffe)
+        if (!len || c == 0x2028 || c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff)
             return false;
-        if ((before == '\n' && (c == ' ' || c == '\n')) || (before == ' ' && c == '\n'))
+        if (before == '\n' && (c == ' ' || c == '\n'))
             return false;
     }
     return true;

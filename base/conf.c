@@ -1,7 +1,8 @@
-/* Reads YAML into a configuration. It walks libyaml's events, not its documents: a document would have
- * expanded aliases already, which is how a short file becomes a huge one. A key is the joined keys of the
- * maps around it ("learner:" over "lr:") or written in one ("learner.lr:"). What a configuration has no
- * use for is refused rather than ignored, so that nothing in a file goes without effect. */
+/* Reads YAML into a configuration. It walks libyaml's events, not its documents: a document would
+ * have expanded aliases already, which is how a short file becomes a huge one. A key is the joined
+ * keys of the maps around it ("learner:" over "lr:") or written in one ("learner.lr:"). What a
+ * configuration has no use for is refused rather than ignored, so that nothing in a file goes
+ * without effect. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* Configuration: YAML (libyaml) checked against one option table (base/options.def). Keys are dotted
- * paths ("learner.magnet.kl"). Unknown, repeated and ill-typed keys, values out of range, anchors,
- * aliases, tags, several documents, deep nesting and huge files are errors with file:line:column. The
- * same table drives `agon options`, the defaults, configs/full.yaml and docs. */
+/* Configuration: YAML (libyaml) checked against one option table (base/options.def). Keys are
+ * dotted paths ("learner.magnet.kl"). Unknown, repeated and ill-typed keys, values out of range,
+ * anchors, aliases, tags, several documents, deep nesting and huge files are errors with
+ * file:line:column. The same table drives `agon options`, the defaults, configs/full.yaml and
+ * docs. */
 #ifndef BASE_CONF_H
 #define BASE_CONF_H
 
@@ -12,16 +13,23 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum conf_type { CONF_INT, CONF_REAL, CONF_BOOL, CONF_TEXT, CONF_CHOICE, CONF_TIME /* "5m": seconds */ };
+enum conf_type {
+    CONF_INT,
+    CONF_REAL,
+    CONF_BOOL,
+    CONF_TEXT,
+    CONF_CHOICE,
+    CONF_TIME /* "5m": seconds */
+};
 
 struct conf_option {
     const char *key;
     enum conf_type type;
-    const char *def;             /* default, as one would write it */
-    double min, max;             /* of numbers and times */
-    const char *choices;         /* "a|b|c" for CONF_CHOICE */
-    bool fixed;                  /* may not change when a run is continued */
-    const char *help;            /* one sentence */
+    const char *def;     /* default, as one would write it */
+    double min, max;     /* of numbers and times */
+    const char *choices; /* "a|b|c" for CONF_CHOICE */
+    bool fixed;          /* may not change when a run is continued */
+    const char *help;    /* one sentence */
 };
 
 struct conf; /* opaque: every option with its value and where it came from */
@@ -34,10 +42,12 @@ int conf_parse(struct conf *c, const char *yaml, size_t n, const char *where, st
 int conf_set(struct conf *c, const char *assignment, struct err *e); /* "a.b=c" of --set */
 /* Typed reading; a key or type that the table lacks is a bug (panic). */
 int64_t conf_int(const struct conf *c, const char *key);
-double conf_real(const struct conf *c, const char *key); /* also CONF_TIME, in seconds; also CONF_INT */
+/* also CONF_TIME, in seconds; also CONF_INT */
+double conf_real(const struct conf *c, const char *key);
 bool conf_bool(const struct conf *c, const char *key);
 const char *conf_text(const struct conf *c, const char *key); /* text or choice; owned by c */
-/* Where the value was given: "configs/a.yaml:3:7", "--set" or "default"; owned by c. For messages. */
+/* Where the value was given: "configs/a.yaml:3:7", "--set" or "default"; owned by c. For
+ * messages. */
 const char *conf_place(const struct conf *c, const char *key);
 /* The whole configuration as YAML that conf_load reads back to the same values. */
 void conf_write(const struct conf *c, struct buf *out);

@@ -8,7 +8,8 @@ struct err {
     char text[1024];
 };
 
-/* Sets the sentence; always returns -1, so that `return err_set(e, ...)` reads well. e may be NULL. */
+/* Sets the sentence; always returns -1, so that `return err_set(e, ...)` reads well. e may be
+ * NULL. */
 int err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Puts "prefix: " before what is there already; returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
-/* Edit distance in which two swapped neighbours count as one edit (optimal string alignment), on three
- * rows. Near enough is one edit for every three letters, rounded up. */
+/* Edit distance in which two swapped neighbours count as one edit (optimal string alignment), on
+ * three rows. Near enough is one edit for every three letters, rounded up. */
 #include "base/near.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The nearest known name to a mistyped one, for "did you mean": offer every known name, then ask. */
+/* The nearest known name to a mistyped one, for "did you mean": offer every known name, then
+ * ask. */
 #ifndef BASE_NEAR_H
 #define BASE_NEAR_H
 

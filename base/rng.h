@@ -18,9 +18,9 @@ enum rng_purpose {
 struct rng {
     uint32_t key[2];
     uint64_t id;
-    uint64_t n;       /* blocks drawn */
+    uint64_t n; /* blocks drawn */
     uint32_t out[4];
-    unsigned left;    /* words of `out` not given out yet */
+    unsigned left; /* words of `out` not given out yet */
 };
 
 void rng_init(struct rng *r, uint64_t seed, uint64_t id, unsigned purpose);

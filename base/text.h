@@ -1,5 +1,6 @@
 /* A bounded text under construction in the caller's memory. Always NUL-terminated; what does not
- * fit is cut and `cut` is set, so a caller can tell. Used where malloc is not allowed (the rules). */
+ * fit is cut and `cut` is set, so a caller can tell. Used where malloc is not allowed (the
+ * rules). */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the character at `p` (1 to 4) and its code point in *code (may be NULL); 0: not UTF-8. */
+/* Length of the character at `p` (1 to 4) and its code point in *code (may be NULL); 0: not
+ * UTF-8. */
 size_t utf8_char(const void *p, size_t n, uint32_t *code);
 /* Number of leading bytes that are whole valid characters; n when all are. */
 size_t utf8_valid(const void *p, size_t n);

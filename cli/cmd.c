@@ -1,5 +1,5 @@
-/* Commands by name, and their flags. A flag is --name VALUE, --name=VALUE or, as a switch, --name; after
- * `--` everything is a word. */
+/* Commands by name, and their flags. A flag is --name VALUE, --name=VALUE or, as a switch, --name;
+ * after `--` everything is a word. */
 #include "cli/cmd-list.h"
 
 #include <stdio.h>
@@ -61,7 +61,8 @@ unknown_flag(const struct cmd *c, const char *name, struct err *e) {
     return err_set(e, "there is no flag --%s (`agon help %s` lists them)", shown, c->name);
 }
 
-/* Reads the flag at *argv, and its value where that is the next argument; *argv ends on the last one read. */
+/* Reads the flag at *argv, and its value where that is the next argument; *argv ends on the last
+ * one read. */
 static int
 read_flag(const struct cmd *c, char ***argv, struct cmd_args *a, struct err *e) {
     char name[64];

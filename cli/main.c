@@ -1,5 +1,5 @@
-/* agon: finds the command, reads its arguments, runs it, and turns an error into one sentence and an exit
- * status: 1 when a command failed, 2 when the command line was wrong. */
+/* agon: finds the command, reads its arguments, runs it, and turns an error into one sentence and
+ * an exit status: 1 when a command failed, 2 when the command line was wrong. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ usage_error(const char *name, const struct err *e) {
     return 2;
 }
 
-/* Prints the error, if any. Output that did not reach its file is a failure too, and one to speak of
- * unless its reader had enough. */
+/* Prints the error, if any. Output that did not reach its file is a failure too, and one to speak
+ * of unless its reader had enough. */
 static int
 finish(const char *name, int status, const struct err *e) {
     bool lost = fflush(stdout) || ferror(stdout);

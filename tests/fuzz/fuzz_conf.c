@@ -1,5 +1,5 @@
-/* A configuration is either refused with a place, or holds values that are written and read back the
- * same. */
+/* A configuration is either refused with a place, or holds values that are written and read back
+ * the same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A main function for the fuzz programs without libFuzzer: runs every stored input once. The inputs of
- * fuzz_conf are in tests/fuzz/corpus/conf, and on the command line more folders may be named. */
+/* A main function for the fuzz programs without libFuzzer: runs every stored input once. The inputs
+ * of fuzz_conf are in tests/fuzz/corpus/conf, and on the command line more folders may be named. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Buffers: what is written is read back; a message that is short, long or lies about its lengths reads as
- * bad and zeros. */
+/* Buffers: what is written is read back; a message that is short, long or lies about its lengths
+ * reads as bad and zeros. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,8 @@ test_round_trip(void **state) {
     buf_free(&b);
 }
 
-/* Every shorter message is bad; the copy is of its exact size, so that a sanitizer sees a wild read. */
+/* Every shorter message is bad; the copy is of its exact size, so that a sanitizer sees a wild
+ * read. */
 static void
 test_every_cut(void **state) {
     (void)state;

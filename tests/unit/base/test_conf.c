@@ -1,4 +1,5 @@
-/* The configuration: what is accepted, what is refused and where, and that writing and reading agree. */
+/* The configuration: what is accepted, what is refused and where, and that writing and reading
+ * agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -328,6 +329,8 @@ static const char *const texts[] = {
     "# Rules first, in one long line of text: {rules}\n--- Then\n...\n",
     "Rules first, in one long line of text: \xe2\x80\xa8{rules}\n",
     "Rules first, in one long line of text: \tx\n",
+    "Rules first, in one long line of text: \xef\xbf\xbe\n",
+    "Rules first, in one long line of text: \xf0\x9f\x98\x80\n",
 };
 
 static void
@@ -374,7 +377,8 @@ test_write_numbers(void **state) {
     conf_free(c);
 }
 
-/* The largest texts in every option, at their longest when written, still make a file that is read. */
+/* The largest texts in every option, at their longest when written, still make a file that is
+ * read. */
 static void
 test_write_largest(void **state) {
     (void)state;

@@ -132,7 +132,8 @@ test_full_disk(void **state) {
     buf_free(&b);
 }
 
-/* A reader meets whole files only, while a writer replaces them, and also when the writer is killed. */
+/* A reader meets whole files only, while a writer replaces them, and also when the writer is
+ * killed. */
 static void
 test_whole_or_not(void **state) {
     (void)state;

@@ -13,7 +13,8 @@
 static const char *
 nearest(const char *word) {
     static struct near n;
-    static const char *const names[] = {"train", "play", "replay", "serve", "eval", "matches"};
+    static const char *const names[] = {"train", "play",    "replay", "serve",
+                                        "eval",  "matches", "nim"};
     near_init(&n, word);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         near_offer(&n, names[i]);
@@ -31,6 +32,9 @@ test_nearest(void **state) {
     assert_string_equal(nearest("reply"), "replay");
     assert_string_equal(nearest("match"), "matches");
     assert_string_equal(nearest("serve"), "serve");
+    assert_string_equal(nearest("nmi"), "nim");
+    assert_string_equal(nearest("inm"), "nim");
+    assert_string_equal(nearest("min"), "");
     assert_string_equal(nearest("zzzzz"), "");
     assert_string_equal(nearest(""), "");
 }

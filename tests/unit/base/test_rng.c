@@ -1,5 +1,5 @@
-/* Random streams: the published vectors of Philox4x32-10 (Random123's kat_vectors), and the shape of what
- * is made of them. */
+/* Random streams: the published vectors of Philox4x32-10 (Random123's kat_vectors), and the shape
+ * of what is made of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

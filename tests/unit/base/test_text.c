@@ -49,11 +49,31 @@ test_ints(void **state) {
     assert_false(t.cut);
 }
 
+static void
+test_each_says_when_it_cuts(void **state) {
+    (void)state;
+    char memory[4];
+    struct text t;
+    text_init(&t, memory, sizeof memory);
+    text_put(&t, "abc");
+    assert_false(t.cut);
+    text_char(&t, 'd');
+    assert_true(t.cut);
+    text_init(&t, memory, sizeof memory);
+    text_int(&t, 1234);
+    assert_true(t.cut);
+    text_init(&t, memory, sizeof memory);
+    text_fmt(&t, "%s", "abcd");
+    assert_true(t.cut);
+    assert_string_equal(memory, "abc");
+}
+
 int
 main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_ints),
+        cmocka_unit_test(test_each_says_when_it_cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
