@@ -63,11 +63,11 @@ struct sequence {
 
 /* Sequences that share prefixes: each copies a random part of an earlier one. */
 static void
-make_sequences(struct sequence *q, int count, int vocab, uint64_t seed) {
+make_sequences(struct sequence *q, int count, int longest, int vocab, uint64_t seed) {
     struct rng r;
     rng_init(&r, seed, 1, RNG_TEST);
     for (int i = 0; i < count; i++) {
-        q[i].n = 4 + (int)rng_below(&r, LONGEST - 4);
+        q[i].n = 4 + (int)rng_below(&r, (uint32_t)longest - 4);
         int keep = i ? (int)rng_below(&r, (uint32_t)q[i].n) : 0;
         const struct sequence *from = &q[i ? rng_below(&r, (uint32_t)i) : 0];
         for (int t = 0; t < q[i].n; t++)
@@ -99,7 +99,7 @@ logp_is_the_naive_one(void **state) {
         struct score *s = score_new(&m->c, plain, 2);
         struct sequence q[12];
         int32_t node[12][LONGEST];
-        make_sequences(q, 12, m->c.vocab, (uint64_t)c);
+        make_sequences(q, 12, LONGEST, m->c.vocab, (uint64_t)c);
         for (int i = 0; i < 12; i++)
             add_sequence(s, &q[i], node[i]);
         score_forward(s, m);
@@ -225,7 +225,7 @@ gradient_is_that_of_differences(void **state) {
             int32_t node[4][LONGEST];
             struct loss w;
             float *grad = mem_zero(m->count, sizeof *grad);
-            make_sequences(q, 3, m->c.vocab, 20 + (uint64_t)c);
+            make_sequences(q, 3, 24, m->c.vocab, 20 + (uint64_t)c);
             random_weights(&w, 4, kind == 0, kind == 1, kind == 2);
             for (int i = 0; i < 3; i++)
                 add_sequence(s, &q[i], node[i]);
@@ -253,7 +253,7 @@ tree_is_sum_of_sequences(void **state) {
     static int32_t node[MANY][LONGEST], alone[MANY][LONGEST];
     float *whole = mem_zero(m->count, sizeof *whole), *parts = mem_zero(m->count, sizeof *parts);
     struct loss w;
-    make_sequences(q, MANY, m->c.vocab, 77);
+    make_sequences(q, MANY, LONGEST, m->c.vocab, 77);
     random_weights(&w, 9, true, true, true);
     for (int i = 0; i < MANY; i++)
         add_sequence(tree, &q[i], node[i]);
@@ -312,7 +312,7 @@ threads_do_not_matter(void **state) {
     static int32_t node[MANY][LONGEST];
     struct model *m = naive_model(&configs[0], 5, 0.3), *ref = naive_model(&configs[0], 8, 0.3);
     float *first = NULL, *logp = NULL;
-    make_sequences(q, MANY, m->c.vocab, 78);
+    make_sequences(q, MANY, LONGEST, m->c.vocab, 78);
     for (int threads = 1; threads <= 3; threads++) {
         struct score *s = score_new(&m->c, plain, threads);
         for (int i = 0; i < MANY; i++)
@@ -348,7 +348,7 @@ same_weights_have_no_divergence(void **state) {
     struct score *s = score_new(&m->c, plain, 1);
     struct sequence q[4];
     int32_t node[4][LONGEST];
-    make_sequences(q, 4, m->c.vocab, 3);
+    make_sequences(q, 4, LONGEST, m->c.vocab, 3);
     for (int i = 0; i < 4; i++)
         add_sequence(s, &q[i], node[i]);
     score_forward(s, m);
