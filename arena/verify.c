@@ -316,8 +316,10 @@ check_reason(struct verify *v, double *result) {
             wrong = "the last turn has an answer";
         break;
     case END_TURN_LIMIT:
-        if ((int)m->nmoves < v->move_limit &&
-            (!v->setup->max_turns || (int)m->nturns < v->setup->max_turns))
+        if (over)
+            wrong = "the match is over by the rules";
+        else if ((int)m->nmoves < v->move_limit &&
+                 (!v->setup->max_turns || (int)m->nturns < v->setup->max_turns))
             wrong = "the limit was not reached";
         break;
     case END_ABORTED:

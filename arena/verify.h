@@ -1,8 +1,8 @@
-/* Replays recorded matches and compares every column with what the rules, the prompt template and the
- * answer parser say it must be: chance outcomes against the deal's random stream, movers, legality,
- * prompt tokens, the spelling of the sampled tokens, word, action, verdict, reason, loser, result and
- * payoffs. It prepares prompts by itself rather than by the runner's code, so that each checks the
- * other. It does not evaluate the policy again. */
+/* Replays recorded matches and compares every column with what the rules, the prompt template and
+ * the answer parser say it must be: chance outcomes against the deal's random stream, movers,
+ * legality, prompt tokens, the spelling of the sampled tokens, word, action, verdict, reason,
+ * loser, result and payoffs. It prepares prompts by itself rather than by the runner's code, so
+ * that each checks the other. It does not evaluate the policy again. */
 #ifndef ARENA_VERIFY_H
 #define ARENA_VERIFY_H
 
@@ -18,8 +18,7 @@ struct verify_problem { /* valid during the call */
 
 struct verify_count {
     uint64_t matches, turns;
-    uint64_t
-        thinned; /* turns whose tokens were thinned out: their spelling is not compared */
+    uint64_t thinned; /* turns whose tokens were thinned out: their spelling is not compared */
     uint64_t problems;
 };
 

@@ -125,8 +125,8 @@ start_exact(struct job *j) {
         snprintf(j->why, sizeof j->why, "%.500s", e.text);
 }
 
-/* Loads member i. One of a mixture whose file has just been thinned out by the run is left out of it:
- * then NULL without an error (*gone), and the next member has taken its place. */
+/* Loads member i. One of a mixture whose file has just been thinned out by the run is left out of
+ * it: then NULL without an error (*gone), and the next member has taken its place. */
 static struct model *
 load_member(struct job *j, int i, bool *gone, struct err *e) {
     struct model *m = run_model(&j->run, &j->member[i], e);

@@ -1,5 +1,6 @@
 /* agon play: a person against a snapshot or a scripted player, in the terminal. An input that is no
- * legal move is asked for again: people are not punished for slips, players are. Nothing is recorded. */
+ * legal move is asked for again: people are not punished for slips, players are. Nothing is
+ * recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* agon policies: a run's snapshots with their newest evaluation, the scripted players, and export. */
+/* agon policies: a run's snapshots with their newest evaluation, the scripted players, and
+ * export. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Strategies of snapshots that were enumerated before, in <run>/cache/: a snapshot never changes, and a
- * mixture is measured again and again. A file that is missing, foreign or damaged is just enumerated
- * again; a folder that cannot be written to is no trouble. */
+/* Strategies of snapshots that were enumerated before, in <run>/cache/: a snapshot never changes,
+ * and a mixture is measured again and again. A file that is missing, foreign or damaged is just
+ * enumerated again; a folder that cannot be written to is no trouble. */
 #ifndef CLI_EVAL_CACHE_H
 #define CLI_EVAL_CACHE_H
 
@@ -10,7 +10,7 @@
 #include "cli/eval.h"
 
 struct eval_cache {
-    const char *run;          /* the run's folder; "" or NULL: nothing is kept */
+    const char *run; /* the run's folder; "" or NULL: nothing is kept */
     const struct conf *conf;
     const struct setup *setup;
     const struct solve *game;

@@ -1,6 +1,6 @@
-/* Match i and match i + 1 are a pair: the same deal, seats swapped, the same snapshot of a mixture. The
- * ids, and with them the deals and the players' random streams, are the same for every opponent and
- * every policy that is measured, so that differences are not those of the cards. */
+/* Match i and match i + 1 are a pair: the same deal, seats swapped, the same snapshot of a mixture.
+ * The ids, and with them the deals and the players' random streams, are the same for every opponent
+ * and every policy that is measured, so that differences are not those of the cards. */
 #include <math.h>
 #include <stdlib.h>
 

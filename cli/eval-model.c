@@ -1,10 +1,10 @@
-/* The strategy of a snapshot: its distribution over whole replies, read by the answer parser, in every
- * information set.
+/* The strategy of a snapshot: its distribution over whole replies, read by the answer parser, in
+ * every information set.
  *
- * All sets go through one generator, whose prefix tree holds what they have in common. They are taken in
- * portions: first the tree is grown along the words of all legal actions, in large batches, then each
- * set is enumerated and finds there nearly all that it needs. What is measured does not depend on that
- * preparation. */
+ * All sets go through one generator, whose prefix tree holds what they have in common. They are
+ * taken in portions: first the tree is grown along the words of all legal actions, in large
+ * batches, then each set is enumerated and finds there nearly all that it needs. What is measured
+ * does not depend on that preparation. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "cli/eval.h"
 
-/* SLOTS: size of a portion. Replies listed in one set are bounded, and so is their sum over all sets,
- * so that a policy that says anything at all cannot keep the measurement busy for hours. */
+/* SLOTS: size of a portion. Replies listed in one set are bounded, and so is their sum over all
+ * sets, so that a policy that says anything at all cannot keep the measurement busy for hours. */
 enum { SLOTS = 960, LEAST_REPLIES = 64, MOST_REPLIES = 4096, ALL_REPLIES = 1 << 18 };
 
 static const char think[] = "<think>", think_end[] = "</think>"; /* as in policy/answer.c */
@@ -95,7 +95,8 @@ ask_along_words(struct reading *r, size_t set) {
 
 /* ---- what need not be followed ---- */
 
-/* The bytes that may follow said[0..n) so that it still begins (or, with blanks behind it, is) `word`. */
+/* The bytes that may follow said[0..n) so that it still begins (or, with blanks behind it, is)
+ * `word`. */
 static void
 allow_after(struct reading *r, const char *word, const char *said, size_t n) {
     size_t len = strlen(word);
@@ -111,8 +112,8 @@ allow_after(struct reading *r, const char *word, const char *said, size_t n) {
         r->allowed[c] |= isspace(c) != 0;
 }
 
-/* Takes complete "<think>...</think>" out of said[0..n), as the parser will; returns what is left. *open:
- * a "<think>" has no end yet, and swallows whatever follows. */
+/* Takes complete "<think>...</think>" out of said[0..n), as the parser will; returns what is left.
+ * *open: a "<think>" has no end yet, and swallows whatever follows. */
 static size_t
 drop_thinking(char *said, size_t n, bool *open) {
     *open = false;
@@ -131,7 +132,8 @@ drop_thinking(char *said, size_t n, bool *open) {
     }
 }
 
-/* A reply may turn to thinking anywhere, where it is long enough for that: "be<think>...</think>t". */
+/* A reply may turn to thinking anywhere, where it is long enough for that:
+ * "be<think>...</think>t". */
 static void
 allow_thinking(struct reading *r, const char *said, size_t n) {
     if ((size_t)r->setup->max_reply < sizeof think + sizeof think_end - 2)
@@ -142,7 +144,8 @@ allow_thinking(struct reading *r, const char *said, size_t n) {
             r->allowed[(unsigned char)think[k]] = true;
 }
 
-/* Sets `allowed` for what may follow the n tokens. Control tokens spell nothing: they change nothing. */
+/* Sets `allowed` for what may follow the n tokens. Control tokens spell nothing: they change
+ * nothing. */
 static void
 allow(struct reading *r, const int32_t *tokens, size_t n) {
     char said[GAME_WORD];
@@ -158,7 +161,8 @@ allow(struct reading *r, const int32_t *tokens, size_t n) {
         allow_after(r, word, said + from, len - from);
 }
 
-/* The search asks about all tokens behind one beginning in turn, so that the answers for one are kept. */
+/* The search asks about all tokens behind one beginning in turn, so that the answers for one are
+ * kept. */
 static bool
 is_hopeless(void *arg, const int32_t *tokens, size_t n) {
     struct reading *r = arg;
@@ -176,8 +180,8 @@ is_hopeless(void *arg, const int32_t *tokens, size_t n) {
     return !r->allowed[tokens[n - 1]];
 }
 
-/* With the parser `whole`, a reply whose beginning begins no legal word can only be invalid. Not so where
- * the parser finds words inside a reply, or the game reads them in its own way. */
+/* With the parser `whole`, a reply whose beginning begins no legal word can only be invalid. Not so
+ * where the parser finds words inside a reply, or the game reads them in its own way. */
 static void
 set_prune(struct reading *r) {
     bool whole = !strcmp(r->setup->answer->name, "whole") && !r->setup->game->parse;
@@ -207,8 +211,8 @@ add_reply(struct reading *r, const struct gen_outcomes *list, const struct gen_o
     p[chosen] += o->probability;
 }
 
-/* With n retries an invalid reply (probability q) is followed by the same question again: the chance of
- * each action grows by 1 + q + ... + q^n, that of a forfeit shrinks to q^(n+1). */
+/* With n retries an invalid reply (probability q) is followed by the same question again: the
+ * chance of each action grows by 1 + q + ... + q^n, that of a forfeit shrinks to q^(n+1). */
 static void
 retry(double *p, int actions, int retries) {
     double q = p[actions], factor = 1, power = q;

@@ -1,5 +1,5 @@
-/* Which setups can be measured exactly, the strategies of scripted players, and the length of matches.
- * The strategies of snapshots are in cli/eval-model.c. */
+/* Which setups can be measured exactly, the strategies of scripted players, and the length of
+ * matches. The strategies of snapshots are in cli/eval-model.c. */
 #include "cli/eval.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Measuring a policy. Exactly, where the game can be solved: in every information set the prompt of a
- * match is built, the policy's distribution over whole replies is enumerated, and the replies are read
- * by the run's answer parser; the result is a strategy of the solver. Otherwise, and against named
- * players, by matches: seats balanced, the same deals for everybody. */
+/* Measuring a policy. Exactly, where the game can be solved: in every information set the prompt of
+ * a match is built, the policy's distribution over whole replies is enumerated, and the replies are
+ * read by the run's answer parser; the result is a strategy of the solver. Otherwise, and against
+ * named players, by matches: seats balanced, the same deals for everybody. */
 #ifndef CLI_EVAL_H
 #define CLI_EVAL_H
 
@@ -20,14 +20,15 @@
 /* Does a prompt depend on the information set only? If not, `why` is a sentence for people. */
 bool eval_is_exact(const struct setup *s, const char **why);
 
-/* What the snapshot does, as a strategy [solve_width]. *rest = greatest mass left unlisted in one set
- * (it counts as invalid). */
+/* What the snapshot does, as a strategy [solve_width]. *rest = greatest mass left unlisted in one
+ * set (it counts as invalid). */
 void eval_model(const struct setup *s, const struct solve *game, const struct model *m,
                 double *strategy, double *rest);
 /* The same of a scripted player. */
 int eval_scripted(const struct setup *s, const struct solve *game, const char *name,
                   double *strategy, struct err *e);
-/* Expected number of decisions of one match under the strategy; NaN where counting takes too long. */
+/* Expected number of decisions of one match under the strategy; NaN where counting takes too
+ * long. */
 double eval_decisions(const struct setup *s, const struct solve *game, const double *strategy);
 
 /* ---- by matches (cli/eval-matches.c) ---- */
@@ -45,8 +46,8 @@ struct eval_tally { /* as one seat */
     double payoff, squares;     /* sums of the zero-sum payoff, [-1, 1], and of its square */
 };
 
-/* Plays `matches` (rounded up to an even number) of a against b; tally[i] counts a's matches as seat i.
- * Takes the models of both. */
+/* Plays `matches` (rounded up to an even number) of a against b; tally[i] counts a's matches as
+ * seat i. Takes the models of both. */
 int eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, int matches,
                  struct eval_tally tally[2], struct err *e);
 void eval_side_free(struct eval_side *side);

@@ -14,7 +14,8 @@
 
 static const char root[] = "runs";
 
-/* When the run's database changed last, in nanoseconds; 0: there is none. The write-ahead log counts. */
+/* When the run's database changed last, in nanoseconds; 0: there is none. The write-ahead log
+ * counts. */
 static long long
 changed_at(const char *dir) {
     static const char *const files[] = {"run.db", "run.db-wal"};
@@ -241,8 +242,8 @@ run_snapshots(const struct run *r, struct store_policy **out, struct err *e) {
     return g.n;
 }
 
-/* Strides are powers of two, as in thinning snapshots: most of a choice is still the choice when the run
- * has grown, so that what was measured of them can be kept. */
+/* Strides are powers of two, as in thinning snapshots: most of a choice is still the choice when
+ * the run has grown, so that what was measured of them can be kept. */
 int
 run_spread(const struct store_policy *list, int have, int want, int *place) {
     for (int64_t stride = 1;; stride *= 2) {

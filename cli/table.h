@@ -9,10 +9,12 @@
 
 #include "base/buf.h"
 
-/* Appends n bytes of text. Control characters, bytes that are no UTF-8, and the invisible characters
- * that reorder or hide text become \xNN; a line break passes only where `lines` is true. */
+/* Appends n bytes of text. Control characters, bytes that are no UTF-8, and the invisible
+ * characters that reorder or hide text become \xNN; a line break passes only where `lines` is
+ * true. */
 void term_escape(struct buf *out, const char *s, size_t n, bool lines);
-/* The same as one quoted word, '"' and '\' escaped as well: what was written can be told exactly. */
+/* The same as one quoted word, '"' and '\' escaped as well: what was written can be told
+ * exactly. */
 void term_quote(struct buf *out, const char *s, size_t n);
 /* Prints text with `indent` before every line, escaped, line breaks kept, long lines broken at
  * blanks; ends with a line break. */
@@ -33,7 +35,8 @@ void table_fmt(struct table *t, const char *fmt, ...) __attribute__((format(prin
 /* Prints and frees. The last row may be incomplete. */
 void table_print(struct table *t, FILE *out);
 
-/* "2026-03-01 12:00:05" of UTC milliseconds, or "3 min ago" and the like; the text is at most 31 bytes. */
+/* "2026-03-01 12:00:05" of UTC milliseconds, or "3 min ago" and the like; the text is at most 31
+ * bytes. */
 void term_time(char out[32], long long ms);
 void term_ago(char out[32], long long ms, long long now_ms);
 
