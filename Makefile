@@ -154,8 +154,11 @@ install: all ## into PREFIX (/usr/local), below DESTDIR
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/agon/configs
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/agon/games games/game.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/agon/base base/err.h base/text.h
-	for m in $(wildcard docs/man/*.1); do \
-	 install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $$m || exit 1; done
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+	 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(O)/agon help --man >$(DESTDIR)$(PREFIX)/share/man/man1/agon.1
+	$(O)/agon help --man-options >$(DESTDIR)$(PREFIX)/share/man/man5/agon.yaml.5
+	$(O)/agon help --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/agon
 
 clean: ## remove everything that was built
 	rm -rf $(O) $(O)-asan $(O)-tsan $(O)-fuzz build-*

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cmd-list.h"
+#include "cli/manual.h"
 
 /* cmd.def once more, in order: a title or a command's place in cmd_at(). */
 static const struct row {
@@ -56,6 +57,14 @@ cmd_print_help(const struct cmd *c, FILE *out) {
 static int
 run_help(const struct cmd_args *a, struct err *e) {
     const struct cmd *c = a->words ? cmd_find(a->word[0]) : NULL;
+    if (cmd_flag(a, "man"))
+        manual_print_commands(stdout);
+    if (cmd_flag(a, "man-options"))
+        manual_print_options(stdout);
+    if (cmd_flag(a, "completion"))
+        manual_print_completion(stdout);
+    if (a->flags)
+        return 0;
     if (a->words && !c)
         return cmd_unknown(a->word[0], e);
     cmd_print_help(c, stdout);
@@ -67,5 +76,12 @@ const struct cmd cmd_help = {
     .args = "[COMMAND]",
     .help = "Explain Agon, or one command.",
     .most = 1,
+    .flags =
+        (const struct cmd_flag[]){
+            {"man", NULL, "print the man page agon(1) instead"},
+            {"man-options", NULL, "print the man page agon.yaml(5) instead"},
+            {"completion", NULL, "print completion for bash: source <(agon help --completion)"},
+            {0},
+        },
     .run = run_help,
 };

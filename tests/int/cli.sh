@@ -58,3 +58,22 @@ done
 
 "$AGON" options --yaml >"$work/full.yaml"
 check "configs/full.yaml is up to date" cmp "$work/full.yaml" configs/full.yaml
+
+# Every command and flag is in the manual, every option too; the completion is a script that completes.
+"$AGON" help --man | tr -d '\\' >"$work/agon.1"
+"$AGON" help --man-options | tr -d '\\' >"$work/agon.yaml.5"
+in_manual() {
+    for word in $(listed; for c in $(listed); do "$AGON" "$c" --help; done | grep -o '^  --[a-z-]*'); do
+        grep -qF -- "$word" "$work/agon.1" || { echo "$word is missing"; return 1; }
+    done
+    for key in $("$AGON" options | sed -n 's/^[* ] \([a-z][a-z0-9._]*\) .*/\1/p'); do
+        grep -qF -- "$key" "$work/agon.yaml.5" || { echo "$key is missing"; return 1; }
+    done
+}
+check "the man pages name everything" in_manual
+completes() {
+    bash -c '. "$1"; COMP_WORDS=(agon opt) COMP_CWORD=1; _agon; [ "${COMPREPLY[*]}" = options ] &&
+        COMP_WORDS=(agon options --y) COMP_CWORD=2; _agon; [ "${COMPREPLY[*]}" = --yaml ]' - "$1"
+}
+"$AGON" help --completion >"$work/completion"
+check "the completion completes" completes "$work/completion"
