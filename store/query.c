@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
+#define MOST_US 2000000 /* a question that takes longer is given up: the server has other work */
 #define PAGE "LIMIT min(max(coalesce(:limit, 50), 0), 10000)"
 #define POLICY                                                                         \
     "SELECT id FROM policy WHERE id = :policy OR name = :policy OR (kind = 'snapshot'" \
@@ -53,11 +56,9 @@ static const struct store_named named[] = {
      "SELECT * FROM v_turns WHERE match_id = :id ORDER BY turn_no"},
     {"policies", "policies, newest first, with how many seats each has played",
      ":kind :before :limit",
-     "WITH seat AS (SELECT policy0_id AS id, matches FROM tally"
-     "  UNION ALL SELECT policy1_id, matches FROM tally),"
-     " played AS (SELECT id, sum(matches) AS seats FROM seat GROUP BY id)"
-     " SELECT p.*, coalesce(played.seats, 0) AS seats_played FROM v_policies p"
-     " LEFT JOIN played ON played.id = p.id WHERE (:kind IS NULL OR p.kind = :kind)"
+     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
+     " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
+     " FROM v_policies p WHERE (:kind IS NULL OR p.kind = :kind)"
      " AND (:before IS NULL OR p.id < :before) ORDER BY p.id DESC " PAGE},
     {"steps", "learner steps, newest first", ":step :before :limit",
      "SELECT * FROM v_steps WHERE (:step IS NULL OR step = :step)"
@@ -173,6 +174,11 @@ read_rows(struct store *s, const struct store_named *q, sqlite3_stmt *st,
     return got < 0 ? -1 : rows;
 }
 
+static int
+is_late(void *arg) {
+    return clock_mono_us() > *(const int64_t *)arg;
+}
+
 int
 store_query(struct store *s, const char *query, const struct store_bind *bind, size_t nbind,
             int (*each)(void *arg, const struct store_cell *cell, int cells), void *arg,
@@ -183,9 +189,12 @@ store_query(struct store *s, const char *query, const struct store_bind *bind, s
     sqlite3_stmt *st;
     if (sqlite3_prepare_v2(s->db, q->sql, -1, &st, NULL))
         return sql_fail(s, e, "query %s", q->name);
+    int64_t deadline = clock_mono_us() + MOST_US;
+    sqlite3_progress_handler(s->db, 100000, is_late, &deadline);
     int rows = bind_all(s, q, st, bind, nbind, e);
     if (!rows)
         rows = read_rows(s, q, st, each, arg, e);
+    sqlite3_progress_handler(s->db, 0, NULL, NULL);
     sqlite3_finalize(st);
     return rows;
 }

@@ -100,6 +100,8 @@ CREATE TABLE tally (
     PRIMARY KEY (policy0_id, policy1_id, game_id, kind, reason, loser)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX tally_policy1 ON tally (policy1_id);
+
 -- Ranges of matches handed to the learner. Open ones have no step and are deleted when a learner starts;
 -- AUTOINCREMENT, so that a late acknowledgement of a deleted lease can never meet a new one.
 CREATE TABLE lease (

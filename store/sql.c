@@ -77,9 +77,10 @@ sql_fail(struct store *s, struct err *e, const char *fmt, ...) {
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     return err_set(e, "%s: %s%s", what, full ? "the disk is full" : sqlite3_errmsg(s->db),
-                   full   ? "; nothing is lost, make room and it goes on"
-                   : busy ? "; another program writes to the database, close it"
-                          : "");
+                   full                     ? "; nothing is lost, make room and it goes on"
+                   : busy                   ? "; another program writes to the database, close it"
+                   : rc == SQLITE_INTERRUPT ? "; it took too long, ask for less"
+                                            : "");
 }
 
 int

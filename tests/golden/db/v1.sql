@@ -102,6 +102,8 @@ CREATE TABLE tally (
     PRIMARY KEY (policy0_id, policy1_id, game_id, kind, reason, loser)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX tally_policy1 ON tally (policy1_id);
+
 -- Ranges of matches handed to the learner. Open ones have no step and are deleted when a learner starts;
 -- AUTOINCREMENT, so that a late acknowledgement of a deleted lease can never meet a new one.
 CREATE TABLE lease (
@@ -272,30 +274,30 @@ JOIN sample s ON s.match_id BETWEEN l.first_match AND l.last_match AND s.step = 
 -- from seat 0.
 CREATE VIEW v_payoff AS
 SELECT g.spec AS game, p.label AS player, o.label AS opponent, x.kind,
-       sum(x.matches) AS matches, sum(x.wins) AS wins, sum(x.draws) AS draws, sum(x.losses) AS losses,
-       sum(x.total) / sum(x.matches) AS mean,
+       x.matches, x.wins, x.draws, x.losses, x.total / x.matches AS mean,
        x.game_id, x.policy_id, x.opponent_id
-FROM (SELECT game_id, kind, policy0_id AS policy_id, policy1_id AS opponent_id,
-             matches, wins0 AS wins, draws, wins1 AS losses, result_sum AS total
-      FROM tally WHERE reason <> 'aborted'
-      UNION ALL
-      SELECT game_id, kind, policy1_id, policy0_id, matches, wins1, draws, wins0, -result_sum
-      FROM tally WHERE reason <> 'aborted' AND policy0_id <> policy1_id) x
+FROM (SELECT game_id, kind, policy_id, opponent_id, sum(matches) AS matches, sum(wins) AS wins,
+             sum(draws) AS draws, sum(losses) AS losses, sum(total) AS total
+      FROM (SELECT game_id, kind, policy0_id AS policy_id, policy1_id AS opponent_id,
+                   matches, wins0 AS wins, draws, wins1 AS losses, result_sum AS total
+            FROM tally WHERE reason <> 'aborted'
+            UNION ALL
+            SELECT game_id, kind, policy1_id, policy0_id, matches, wins1, draws, wins0, -result_sum
+            FROM tally WHERE reason <> 'aborted' AND policy0_id <> policy1_id)
+      GROUP BY policy_id, opponent_id, game_id, kind) x
 LEFT JOIN game g ON g.id = x.game_id
 LEFT JOIN v_policies p ON p.id = x.policy_id
-LEFT JOIN v_policies o ON o.id = x.opponent_id
-GROUP BY x.game_id, x.policy_id, x.opponent_id, x.kind;
+LEFT JOIN v_policies o ON o.id = x.opponent_id;
 
 -- Matches that one seat lost for another reason than play: reason, game, who was at fault.
 CREATE VIEW v_forfeits AS
-SELECT f.reason, g.spec AS game, p.label AS player, f.kind, sum(f.matches) AS matches,
-       f.game_id, f.policy_id
-FROM (SELECT game_id, kind, reason, matches,
+SELECT f.reason, g.spec AS game, p.label AS player, f.kind, f.matches, f.game_id, f.policy_id
+FROM (SELECT game_id, kind, reason, sum(matches) AS matches,
              CASE loser WHEN 0 THEN policy0_id ELSE policy1_id END AS policy_id
-      FROM tally WHERE loser >= 0) f
+      FROM tally WHERE loser >= 0
+      GROUP BY reason, game_id, policy_id, kind) f
 LEFT JOIN game g ON g.id = f.game_id
-LEFT JOIN v_policies p ON p.id = f.policy_id
-GROUP BY f.reason, f.game_id, f.policy_id, f.kind;
+LEFT JOIN v_policies p ON p.id = f.policy_id;
 
 -- How fast matches ended, minute by minute.
 CREATE VIEW v_speed AS

@@ -317,6 +317,21 @@ test_strange_texts(void **state) {
     assert_string_equal(answer(f, "steps", NULL, 0, " step loss "), "i:1 t:Inf ; i:0 n: ; ");
 }
 
+/* A question without end (here: of a view that a stranger made) is given up, and nothing else is. */
+static void
+test_takes_too_long(void **state) {
+    struct fixture *f = *state;
+    struct err e;
+    struct store_bind id = {":id", NULL, -1};
+    raw(f->path, "DROP VIEW v_matches; CREATE VIEW v_matches AS WITH RECURSIVE c(id) AS"
+                 " (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c");
+    add_matches(f->store, 6, 6);
+    refused(store_query(f->store, "match", &id, 1, add_row, NULL, &e), &e, "too long");
+    assert_false(store_retry(f->store));
+    commit(f->store);
+    assert_int_equal(store_match_last(f->store, &e), 6);
+}
+
 static void
 test_readers_may_ask(void **state) {
     struct fixture *f = *state;
@@ -424,6 +439,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_all_run_without_parameters, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_stops_when_asked, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_strange_texts, set_up_run, tear_down),
+        cmocka_unit_test_setup_teardown(test_takes_too_long, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_readers_may_ask, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_examples_run, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_page_is_complete, set_up_run, tear_down),
