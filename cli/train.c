@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -23,10 +24,10 @@
 
 #define POLL_US 200000
 #define STATUS_US 1000000
-#define DEATHS_MOST 8        /* in a row, each within DEATH_SOON_US of its start */
+#define DEATHS_MOST 8 /* in a row, each within DEATH_SOON_US of its start */
 #define DEATH_SOON_US 5000000
 #define STOP_S 30
-#define MEMORY_AT_S 20       /* first measurement of memory */
+#define MEMORY_AT_S 20 /* first measurement of memory */
 #define MOST_PIDS 64
 
 static volatile sig_atomic_t asked_to_stop;
@@ -129,7 +130,7 @@ read_status(struct train *t) {
                          .invalid = field(o, "invalid")};
     json_t *pids = json_object_get(o, "worker_pids"), *pid;
     size_t i;
-    json_array_foreach (pids, i, pid) {
+    json_array_foreach(pids, i, pid) {
         if (s->npids < MOST_PIDS)
             s->pids[s->npids++] = (long)json_integer_value(pid);
     }
@@ -189,8 +190,8 @@ print_line(struct train *t, double limit) {
         return;
     double seconds = (double)(now - t->began_us) / 1e6;
     clear_line(t);
-    printf("step %lld  matches %lld  %.0f matches/s  %.0f tokens/s  %.0f s",
-           (long long)t->now.step, (long long)t->now.played,
+    printf("step %lld  matches %lld  %.0f matches/s  %.0f tokens/s  %.0f s", (long long)t->now.step,
+           (long long)t->now.played,
            per_second(t->now.matches - t->at_line.matches, now - t->line_us),
            per_second(t->now.tokens - t->at_line.tokens, now - t->line_us), seconds);
     if (limit > 0)
@@ -242,8 +243,9 @@ start_eval(struct train *t, enum measured what, struct err *e) {
     char out[PREPARE_PATH + 32], log[PREPARE_PATH + 32];
     eval_path(t, out, sizeof out);
     snprintf(log, sizeof log, "%s/logs/eval.log", t->dir);
-    const char *argv[] = {"eval",     "--run", t->dir, "--policy",
-                          what == MEASURE_LATEST ? "latest" : "mixture", "--json", NULL};
+    const char *argv[] = {
+        "eval",   "--run", t->dir, "--policy", what == MEASURE_LATEST ? "latest" : "mixture",
+        "--json", NULL};
     t->measuring = what;
     t->measured_us = clock_mono_us();
     return child_start(&t->eval, argv, out, log, e);
@@ -258,8 +260,9 @@ real(const json_t *o, const char *name) {
 /* Keeps the result in the run's database. */
 static void
 post_eval(struct train *t, json_t *result) {
-    json_t *body = json_pack("{s:O,s:I,s:I}", "result", result, "step", (json_int_t)field(result, "step"),
-                             "policy", (json_int_t)field(result, "policy_id"));
+    json_t *body =
+        json_pack("{s:O,s:I,s:I}", "result", result, "step", (json_int_t)field(result, "step"),
+                  "policy", (json_int_t)field(result, "policy_id"));
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     if (text && t->http)
         http_call(t->http, "POST", "/api/evals", text, strlen(text), 5, NULL);
@@ -366,8 +369,11 @@ watch_part(struct train *t, struct part *p, struct err *e) {
     }
     char how[64], log[PREPARE_PATH + 32], line[512];
     child_describe(&p->child, how, sizeof how);
+    /* Whoever sends a SIGKILL means this once; a part that ends by itself would do it again. */
     bool soon = clock_mono_us() - p->started_us < DEATH_SOON_US;
-    p->deaths = soon ? p->deaths + 1 : 1;
+    bool killed = WIFSIGNALED(p->child.status) && WTERMSIG(p->child.status) == SIGKILL;
+    if (!killed)
+        p->deaths = soon ? p->deaths + 1 : 1;
     snprintf(log, sizeof log, "%s/logs/%s.log", t->dir, p->name);
     last_line(log, line, sizeof line);
     if (p->deaths >= DEATHS_MOST)
@@ -416,9 +422,9 @@ static void
 report(struct train *t, bool resumed) {
     clear_line(t);
     printf("\n%s after %.0f s at step %lld, %lld matches%s.\n",
-           t->learn.finished ? "Finished" : "Stopped", (double)(clock_mono_us() - t->began_us) / 1e6,
-           (long long)t->now.step, (long long)t->now.played,
-           resumed ? " (earlier sessions included)" : "");
+           t->learn.finished ? "Finished" : "Stopped",
+           (double)(clock_mono_us() - t->began_us) / 1e6, (long long)t->now.step,
+           (long long)t->now.played, resumed ? " (earlier sessions included)" : "");
     if (t->row.exact)
         printf("NashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; invalid "
                "replies %.2f %%.\n",
@@ -451,8 +457,8 @@ lock(const char *dir, int *fd, struct err *e) {
         return 0;
     close(*fd);
     *fd = -1;
-    return err_set(e, "%s: another `agon train` is using this run; stop it or use another --run DIR",
-                   dir);
+    return err_set(
+        e, "%s: another `agon train` is using this run; stop it or use another --run DIR", dir);
 }
 
 /* The last word: everything stops, then the newest snapshot and the mixture are measured. */

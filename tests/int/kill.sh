@@ -11,7 +11,10 @@ train=$!
 started=$train
 
 child() { pgrep -P "$train" -f "^agon $1 " | head -n 1; }
-worker() { pgrep -P "$(child serve)" -f "^agon worker" | shuf -n 1; }
+worker() {
+    serve=$(child serve)
+    [ -z "$serve" ] || pgrep -P "$serve" -f "^agon worker" | shuf -n 1
+}
 
 sleep 3
 round=0 seen=0 lost=0
