@@ -3,27 +3,19 @@
  * characters other than tab, newline and carriage return) are written \xNN, and then a backslash is
  * written \\. A text that needs none of it is stored as it is, backslashes too: `turn.escaped`
  * tells the two apart. */
+#include "base/utf8.h"
 #include "store/store-int.h"
 
 /* Length of the printable character that begins at p, 0 when it is none. */
 static size_t
 printable(const unsigned char *p, size_t left) {
-    unsigned char c = p[0];
-    if (c < 0x80)
-        return (c >= 0x20 && c != 0x7f) || c == '\t' || c == '\n' || c == '\r';
-    size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xc2 && p[1] < 0xa0) ||  /* control characters U+0080..U+009F */
-        (c == 0xe0 && p[1] < 0xa0) ||  /* overlong */
-        (c == 0xed && p[1] >= 0xa0) || /* surrogates */
-        (c == 0xf0 && p[1] < 0x90) ||  /* overlong */
-        (c == 0xf4 && p[1] >= 0x90))   /* past U+10FFFF */
-        return 0;
-    return n;
+    uint32_t code;
+    if (*p >= 0x20 && *p < 0x7f)
+        return 1;
+    if (*p == '\t' || *p == '\n' || *p == '\r')
+        return 1;
+    size_t n = utf8_char(p, left, &code);
+    return n && code >= 0xa0 ? n : 0;
 }
 
 bool

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/buf.h"
+#include "base/rng.h"
 
 /* ---- comparing ---- */
 
@@ -335,6 +335,44 @@ test_twice(void **state) {
     ask(f->path, "SELECT sum(matches), sum(turns), sum(tokens) FROM tally", "2|4|8\n");
 }
 
+/* The sums are those of the table, over many commits and more kinds of match than one batch can
+ * hold. */
+static void
+test_sums(void **state) {
+    static const char group[] = "SELECT game_id, kind, policy0_id, policy1_id, reason, "
+                                "ifnull(loser, -1) AS loser, count(*),"
+                                " sum(result > 0), sum(result = 0), sum(result < 0), sum(result),"
+                                " sum((SELECT count(*) FROM turn WHERE match_id = id)),"
+                                " sum((SELECT sum(ntokens) FROM turn WHERE match_id = id)) FROM "
+                                "match GROUP BY 1, 2, 3, 4, 5, 6";
+    static const char sums[] =
+        "SELECT game_id, kind, policy0_id, policy1_id, reason, loser, matches, wins0, draws, wins1,"
+        " result_sum, turns, tokens FROM tally ORDER BY 1, 2, 3, 4, 5, 6";
+    struct fixture *f = *state;
+    struct err e;
+    struct rng r;
+    rng_init(&r, 1, 1, RNG_TEST);
+    for (int64_t id = 1; id <= 1500; id++) {
+        struct store_turn turn[2];
+        struct store_match m = plain_match(id, turn);
+        m.kind = (enum match_kind)rng_below(&r, 4);
+        m.reason = (enum match_reason)rng_below(&r, END_REASONS);
+        m.loser = (int)rng_below(&r, 3) - 1;
+        m.policy[0] = 1 + rng_below(&r, 2);
+        m.policy[1] = 1 + rng_below(&r, 2);
+        m.result = (double)rng_below(&r, 3) - 1;
+        m.nturns = 1 + rng_below(&r, 2);
+        ok(store_match_add(f->store, &m, &e), &e);
+        if (id % 400 == 0)
+            commit(f->store);
+    }
+    commit(f->store);
+    char *expected = mem_text(raw_ask(f->path, group));
+    ask(f->path, sums, expected);
+    ask(f->path, "SELECT count(*) > 200 FROM tally", "1\n");
+    free(expected);
+}
+
 static void
 test_bad_matches(void **state) {
     struct fixture *f = *state;
@@ -427,6 +465,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_prompts_are_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_prompts_after_rollback, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_matches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ranges, set_up, tear_down),
     };

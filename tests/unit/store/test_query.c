@@ -317,7 +317,7 @@ test_strange_texts(void **state) {
     assert_string_equal(answer(f, "steps", NULL, 0, " step loss "), "i:1 t:Inf ; i:0 n: ; ");
 }
 
-/* A question without end (here: of a view that a stranger made) is given up, and nothing else is. */
+/* A question without end (of a view that a stranger made) is given up, and nothing else is. */
 static void
 test_takes_too_long(void **state) {
     struct fixture *f = *state;
