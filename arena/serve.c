@@ -22,15 +22,19 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "games/extern/extern.h"
 
 #define TICK_US 20000        /* commits wait at most so long */
 #define PAUSE_US 500000      /* before a busy or full database is tried again */
 #define MAX_ATTEMPTS 2
+#define STOP_US 50000
 
 void
 serve_stop(struct serve *s) {
+    /* A little later, so that the answer to whoever asked still goes out. */
+    struct timeval soon = {.tv_usec = STOP_US};
     s->stopping = true;
-    event_base_loopbreak(s->base);
+    event_base_loopexit(s->base, &soon);
 }
 
 void
@@ -135,6 +139,9 @@ serve_match(struct serve *s, const struct store_match *m, int worker) {
         return;
     }
     record(s, i, m);
+    /* A worker gives a match up only where its game can no longer be played at all. */
+    if (m->reason == END_ABORTED)
+        serve_give_up(s, "%s", m->detail ? m->detail : "the game cannot be played any more");
 }
 
 static void
@@ -300,6 +307,7 @@ load_schedule(struct serve *s, struct err *e) {
     struct store_game g = {.version = s->setup.game->version};
     snprintf(g.spec, sizeof g.spec, "%s", s->setup.spec);
     snprintf(g.name, sizeof g.name, "%s", s->setup.game->name);
+    snprintf(g.hash, sizeof g.hash, "%s", game_hash(s->setup.game));
     if (store_game_add(s->store, &g, e) < 0)
         return -1;
     s->schedule = (struct schedule){

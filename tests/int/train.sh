@@ -1,0 +1,56 @@
+#!/bin/sh
+# timeout: 200
+# `agon train` as a user meets it: stopping, going on, being refused, wrong configurations.
+. tests/int/lib.sh
+config=tests/int/tiny.yaml
+run=$work/run
+
+says() { # words, command...: it fails and says them
+    words=$1
+    shift
+    if "$@" >"$work/says.out" 2>&1; then
+        echo "it succeeded"
+        return 1
+    fi
+    cat "$work/says.out"
+    grep -q -- "$words" "$work/says.out"
+}
+
+"$AGON" train $config --run "$run" >"$work/log" 2>&1 &
+train=$!
+started=$train
+sleep 4
+check "a second train on a run in use is refused" says "another .agon train." \
+    "$AGON" train $config --run "$run"
+kill -INT "$train"
+check "Ctrl-C ends it well" wait "$train"
+started=
+check "a report is printed" grep -q "Stopped after" "$work/log"
+step=$(sql "$run/run.db" "select max(step) from step")
+check "it had learned something" test "$step" -gt 0
+check "no process is left" test -z "$(pgrep -f "^agon .*--run $run")"
+check "the same command goes on" "$AGON" train $config --run "$run" --steps $((step + 5))
+check "to the very step" test "$(sql "$run/run.db" "select max(step) from step")" -eq $((step + 5))
+check "a finished run ends at once" timeout 30 "$AGON" train $config --run "$run" --steps $((step + 5))
+check "an option that is fixed cannot change" says "game: the run in" \
+    "$AGON" train $config --run "$run" --set game=leduc_poker --set model.context=128
+check "one that is not fixed can" "$AGON" train $config --run "$run" --steps $((step + 8)) \
+    --set learner.lr=1e-4
+for part in config.yaml run.db metrics.jsonl snapshots state logs; do
+    check "the run folder has $part" test -e "$run/$part"
+done
+
+printf 'gaem: kuhn_poker\n' >"$work/bad.yaml"
+check "an unknown key names its place" says "bad.yaml:1:1" "$AGON" train "$work/bad.yaml"
+printf 'game: kuhn_poker\nlearner:\n  batch: many\n' >"$work/bad.yaml"
+check "an ill-typed value names its place" says "bad.yaml:3:10" "$AGON" serve --check "$work/bad.yaml"
+printf 'game: kuhn_poker(hands=99)\n' >"$work/bad.yaml"
+check "a wrong parameter names its range" says "hands" "$AGON" serve --check "$work/bad.yaml"
+check "a right configuration is right" "$AGON" serve --check $config
+check "a missing file is named" says "nowhere.yaml" "$AGON" train nowhere.yaml
+check "a wrong time is named" says "--time" "$AGON" train $config --time soon
+
+snapshot=$(sql "$run/run.db" "select snapshot from step order by step desc limit 1")
+printf 'x' | dd of="$run/snapshots/$snapshot.safetensors" bs=1 seek=3000 conv=notrunc 2>/dev/null
+check "a damaged snapshot is refused, not replaced" says "$snapshot" timeout 120 \
+    "$AGON" train $config --run "$run" --steps $((step + 20))
