@@ -9,6 +9,7 @@ FUZZ_TIME ?= 600
 FOLDERS := base games policy store arena learner cli
 PKGS   := libevent sqlite3 yaml-0.1 openblas jansson libzstd libcrypto libcurl
 MAKEFLAGS += --no-print-directory
+Q := $(if $(V),,@)# V=1 shows the commands
 
 # gcc warns of things that are not so in sanitizer builds, hence of nothing there.
 WARN   := $(if $(SAN),-w,-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
@@ -32,7 +33,7 @@ LIBS_all     := arena learner policy store games base
 sources = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
 objects = $(patsubst %.c,$(O)/%.o,$(call sources,$(1)))
 libs    = $(patsubst %,$(O)/lib%.a,$(1))
-link    = $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+link    = @echo "  LINK $@"; $(if $(V),set -x;) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 all: $(O)/agon ## build build/agon (default)
 
@@ -48,7 +49,8 @@ $(O)/flags: FORCE
 
 $(O)/%.o: %.c Makefile $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	@echo "  CC   $<"
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The assembler includes these, which -MMD does not see.
 $(O)/store/schema.o: store/schema.sql store/views.sql
@@ -56,7 +58,7 @@ $(O)/store/schema.o: store/schema.sql store/views.sql
 define library
 $(O)/lib$(1).a: $$(call objects,$(1))
 	@rm -f $$@
-	ar rcs $$@ $$^
+	@ar rcs $$@ $$^
 endef
 $(foreach f,$(filter-out cli,$(FOLDERS)),$(eval $(call library,$(f))))
 

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#define MAX_INPUT (1u << 20)
+#define LARGEST (1u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,7 +32,7 @@ run_folder(const char *folder) {
         if (f->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, f->d_name);
-        if (file_read(path, MAX_INPUT, &input, &e) < 0) {
+        if (file_read(path, LARGEST, &input, &e) < 0) {
             printf("%s\n", e.text);
             exit(1);
         }

@@ -143,8 +143,9 @@ test_whole_or_not(void **state) {
     memset(bytes[1], 'b', sizeof bytes[1]);
     assert_int_equal(file_write(in_folder("w"), bytes[0], sizeof bytes[0], false, &e), 0);
     pid_t writer = fork();
-    for (unsigned i = 0; writer == 0; i++)
-        file_write(in_folder("w"), bytes[i % 2], sizeof bytes[0] - i % 2, false, &e);
+    if (writer == 0)
+        for (unsigned i = 0;; i++)
+            file_write(in_folder("w"), bytes[i % 2], sizeof bytes[0] - i % 2, false, &e);
     for (int i = 0; i < 500; i++) {
         struct buf b = {0};
         assert_int_equal(file_read(in_folder("w"), sizeof bytes[0], &b, &e), 0);
