@@ -262,7 +262,7 @@ check_turn(struct verify *v, const struct store_turn *t) {
     if (t->policy != v->m->policy[mover])
         problem(v, "policy", "it is %lld, but the seat belongs to %lld", (long long)t->policy,
                 (long long)v->m->policy[mover]);
-    if (t->nprompt)
+    if (t->nprompt || v->m->kind != MATCH_PLAY) /* a person reads no prompt */
         check_prompt(v, t);
     if (t->ntokens && t->tokens)
         check_tokens(v, t);

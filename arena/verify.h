@@ -18,7 +18,7 @@ struct verify_problem { /* valid during the call */
 
 struct verify_count {
     uint64_t matches, turns;
-    uint64_t thinned; /* turns whose tokens were thinned out: their spelling is not compared */
+    uint64_t thinned; /* turns without tokens, mostly thinned out: no spelling to compare */
     uint64_t problems;
 };
 

@@ -156,6 +156,11 @@ shorten_prompt(struct copy *c) {
     c->turn[1].nprompt--;
 }
 static void
+drop_prompt(struct copy *c) {
+    c->turn[1].nprompt = 0;
+}
+
+static void
 change_reply(struct copy *c) {
     c->reply[0] ^= 1;
 }
@@ -258,7 +263,7 @@ static const struct change changes[] = {
     {"reason", end_invalid},   {"reason", end_cut},         {"reason", end_limit},
     {"loser", add_loser},      {"loser", no_seat},          {"result", change_result},
     {"result", result_nan},    {"payoff0", change_payoff0}, {"payoff1", change_payoff1},
-    {"logp", add_logp},
+    {"logp", add_logp},        {"prompt", drop_prompt},
 };
 
 static void
@@ -313,7 +318,7 @@ finds_every_change(void **unused) {
 }
 
 static void
-counts_thinned_turns(void **unused) {
+counts_turns_without_tokens(void **unused) {
     (void)unused;
     static const char *const options[] = {SMALL, NULL};
     struct setup s;
@@ -346,6 +351,7 @@ counts_thinned_turns(void **unused) {
     }
     double result = s.game->result(state);
     struct store_match m = {.id = 1,
+                            .kind = MATCH_PLAY,
                             .game = 1,
                             .deal = 5,
                             .policy = {1, 1},
@@ -370,7 +376,7 @@ main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_what_was_played),
         cmocka_unit_test(finds_every_change),
-        cmocka_unit_test(counts_thinned_turns),
+        cmocka_unit_test(counts_turns_without_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
