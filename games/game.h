@@ -59,6 +59,7 @@ struct game_outcome {
 enum game_flag {
     GAME_PERFECT_INFO = 1, /* nothing hidden: both seats may know the whole state */
     GAME_NO_CHANCE = 2,    /* mover() never says GAME_CHANCE */
+    GAME_HISTORY = 4,      /* the state is the way that led to it: one position has many states */
 };
 
 struct game {
@@ -131,10 +132,13 @@ void game_quote_words(const char *words, size_t n, struct text *out);
 /* ---- the table of games (games/register.c) ---- */
 
 const struct game *game_at(int i); /* i-th built-in, NULL past the last; ascending by name */
-const struct game *game_find(const char *name); /* NULL: no such game */
+/* Built in, or registered from outside (games/extern/extern.h); NULL: no such game. */
+const struct game *game_find(const char *name);
 /* Reads "name" or "name(a=1,b=3-4-5)"; parameters not named take their defaults. On failure the
  * sentence lists what there is (games, parameters, ranges). */
 int game_spec_parse(const char *spec, const struct game **g, struct game_args *args, struct err *e);
+/* The arguments when none are named. -1 and e: the game's own defaults are at odds with its ranges. */
+int game_args_default(const struct game *g, struct game_args *args, struct err *e);
 /* The canonical spelling: every parameter named, in table order: "kuhn_poker(hands=1,side=0)";
  * a game without parameters is its bare name. */
 void game_spec_text(const struct game *g, const struct game_args *args, struct text *out);

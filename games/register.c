@@ -1,10 +1,12 @@
-/* The table of built-in games and the reader of specifications such as "nim(piles=3-4-5)".
+/* The table of built-in games and the reader of specifications such as "nim(piles=3-4-5)". A name
+ * that is not built in is looked up among the games from outside.
  * Parameters are positional nowhere: each is named, typed and ranged by its row in the game. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "games/extern/extern.h"
 #include "games/game.h"
 
 #define GAME(x) extern const struct game game_##x;
@@ -22,12 +24,18 @@ game_at(int i) {
     return i >= 0 && (size_t)i < sizeof table / sizeof table[0] ? table[i] : NULL;
 }
 
-const struct game *
-game_find(const char *name) {
+static const struct game *
+find_built_in(const char *name) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
+}
+
+const struct game *
+game_find(const char *name) {
+    const struct game *g = find_built_in(name);
+    return g || extern_find(name, &g, NULL) == 1 ? g : NULL;
 }
 
 /* A borrowed piece of the specification. */
@@ -192,15 +200,42 @@ read_args(const struct game *g, struct piece inside, struct game_args *args, str
     return 0;
 }
 
-static void
-set_defaults(const struct game *g, struct game_args *args) {
+static int
+set_defaults(const struct game *g, struct game_args *args, struct err *e) {
     memset(args, 0, sizeof *args);
-    struct err e;
     for (int i = 0; i < param_count(g); i++) {
         const char *def = g->params[i].def;
-        if (read_value(g, i, (struct piece){def, strlen(def)}, args, &e))
-            panic("default of a parameter: %s", e.text);
+        if (!def || read_value(g, i, (struct piece){def, strlen(def)}, args, e))
+            return err_prefix(e, "default of a parameter");
     }
+    return 0;
+}
+
+int
+game_args_default(const struct game *g, struct game_args *args, struct err *e) {
+    if (param_count(g) > GAME_MAX_PARAMS)
+        return err_set(e, "%s has more than %d parameters", g->name, GAME_MAX_PARAMS);
+    if (set_defaults(g, args, e) < 0)
+        return -1;
+    return g->check && g->check(args, e) ? err_prefix(e, "%s", g->name) : 0;
+}
+
+static int
+find(struct piece name, const struct game **g, struct err *e) {
+    char copy[GAME_WORD], at[700];
+    if (name.n < sizeof copy) {
+        memcpy(copy, name.at, name.n);
+        copy[name.n] = '\0';
+        *g = find_built_in(copy);
+        int found = *g ? 1 : extern_find(copy, g, e);
+        if (found)
+            return found < 0 ? -1 : 0;
+    }
+    struct text t;
+    text_init(&t, at, sizeof at);
+    list_games(&t);
+    extern_names(&t);
+    return err_set(e, "no game is called '%.*s'; there are: %s", shown(name), name.at, at);
 }
 
 int
@@ -210,18 +245,11 @@ game_spec_parse(const char *spec, const struct game **g, struct game_args *args,
     struct piece all = trim(spec, strlen(spec));
     const char *open = memchr(all.at, '(', all.n);
     struct piece name = trim(all.at, open ? (size_t)(open - all.at) : all.n);
-    const struct game *found = NULL;
-    for (int i = 0; !found && game_at(i); i++)
-        if (is_word(name, game_at(i)->name))
-            found = game_at(i);
-    if (!found) {
-        char at[700];
-        struct text t;
-        text_init(&t, at, sizeof at);
-        list_games(&t);
-        return err_set(e, "no game is called '%.*s'; there are: %s", shown(name), name.at, at);
-    }
-    set_defaults(found, args);
+    const struct game *found;
+    if (find(name, &found, e) < 0)
+        return -1;
+    if (set_defaults(found, args, e) < 0)
+        return -1;
     if (open) {
         if (all.at[all.n - 1] != ')')
             return err_set(e, "%s: the closing ')' is missing in '%.*s'", found->name, shown(all),
