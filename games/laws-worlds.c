@@ -127,7 +127,9 @@ laws_worlds_check(struct laws *l, const void *state, int seat, const struct laws
     if (l->g->mover(state) != seat)
         return 0;
     uint64_t key = join(hash_fnv(view.at, view.len), (uint64_t)seat);
-    uint64_t truth = perfect ? hash_fnv(state, l->g->state_bytes) : story;
+    uint64_t truth = !perfect                     ? story
+                     : l->g->flags & GAME_HISTORY ? hash_legal(l, state)
+                                                  : hash_fnv(state, l->g->state_bytes);
     if (meet(&l->worlds->by_view, key, truth, at)->truth == truth)
         return 0;
     return laws_broken(l, "hiding", "seat %d sees the same in different %s: '%s'", seat,

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "games/extern/extern.h"
 #include "games/laws-int.h"
 
 enum { PLIES_MAX = 100000 };
@@ -275,8 +276,14 @@ laws_check(const struct game *g, const struct game_args *args, uint64_t seed, in
         return -1;
     l.worlds = laws_worlds_new();
     int bad = 0;
-    for (l.match = 0; l.match < matches && !bad; l.match++)
+    const char *why;
+    uint64_t before = game_faults(g, NULL);
+    for (l.match = 0; l.match < matches && !bad; l.match++) {
         bad = check_match(&l);
+        /* Whatever else looks wrong then follows from this. */
+        if (game_faults(g, &why) != before)
+            bad = laws_broken(&l, "answer", "%s", why);
+    }
     laws_worlds_free(l.worlds);
     return bad;
 }

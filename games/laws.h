@@ -20,6 +20,8 @@
  *                same view and has the same legal actions, whatever the hidden rest is
  *   hiding       a seat to move that was told something else sees another view, so that equal views
  *                are one information set; with GAME_PERFECT_INFO: in another state
+ *                (of games with GAME_HISTORY only the legal actions are compared)
+ *   answer       an external program does not fail
  *
  * For `leak` each random match is followed, for each seat, by a match in which hidden chance and
  * the other seat's hidden actions are drawn anew while that seat is told the same. What a narration

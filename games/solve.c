@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "games/extern/extern.h"
 #include "games/solve-tree.h"
 
 #define NONE UINT32_MAX
@@ -27,6 +29,7 @@ struct build {
     size_t stride;        /* state_bytes, rounded up so that every state is aligned */
     size_t cap, edges, edge_cap, set_cap;
     struct index states; /* merged only */
+    struct buf same, other;
     struct err *e;
 };
 
@@ -114,18 +117,51 @@ enter_set(struct build *b, size_t node, int seat, const int *legal, int n) {
     return 0;
 }
 
+/* What makes two states of a merged game the same one: their bytes, or where those tell the way
+ * too, all that is seen there. */
+static void
+identify(const struct solve *s, const void *state, struct buf *out) {
+    buf_clear(out);
+    if (!(s->g->flags & GAME_HISTORY)) {
+        buf_add(out, state, s->g->state_bytes);
+        return;
+    }
+    int mover = s->g->mover(state);
+    double result = mover == GAME_OVER ? s->g->result(state) : 0;
+    buf_add(out, &mover, sizeof mover);
+    buf_add(out, &result, sizeof result);
+    for (int seat = 0; seat < 2; seat++) {
+        char at[GAME_TEXT];
+        struct text view;
+        text_init(&view, at, sizeof at);
+        s->g->observe(state, seat, &view);
+        buf_add(out, at, view.len + 1);
+    }
+}
+
+static bool
+find_state(struct build *b, uint64_t hash, size_t *out) {
+    uint64_t found;
+    for (size_t at = SIZE_MAX; index_next(&b->states, hash, &at, &found);) {
+        identify(b->s, state_at(b, found), &b->other);
+        if (b->other.len == b->same.len && memcmp(b->other.at, b->same.at, b->same.len) == 0) {
+            *out = found;
+            return true;
+        }
+    }
+    return false;
+}
+
 static int
 add_node(struct build *b, const void *state, const struct draft *d, size_t *out) {
     struct solve *s = b->s;
     size_t bytes = s->g->state_bytes;
-    uint64_t hash = 0, found;
+    uint64_t hash = 0;
     if (s->merged) {
-        hash = hash_fnv(state, bytes);
-        for (size_t at = SIZE_MAX; index_next(&b->states, hash, &at, &found);)
-            if (memcmp(state_at(b, found), state, bytes) == 0) {
-                *out = found;
-                return 0;
-            }
+        identify(s, state, &b->same);
+        hash = hash_fnv(b->same.at, b->same.len);
+        if (find_state(b, hash, out))
+            return 0;
     }
     if (s->nodes == b->max_nodes)
         return err_set(b->e, "%s: the game has more than %zu nodes", s->g->name, b->max_nodes);
@@ -333,9 +369,15 @@ solve_new(const struct game *g, const struct game_args *args, size_t max_nodes, 
         .max_depth = (size_t)g->max_plies(args),
         .e = e,
     };
+    uint64_t before = game_faults(g, NULL);
+    const char *why;
     int bad = enumerate(&b);
+    if (game_faults(g, &why) != before)
+        bad = err_set(e, "%s", why);
     free(b.draft);
     free(b.state);
+    buf_free(&b.same);
+    buf_free(&b.other);
     index_free(&b.states);
     if (bad) {
         solve_free(s);
