@@ -8,7 +8,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "games/extern/extern.h"
 #include "policy/player.h"
+
+#define STEP_US 500000 /* a round that takes longer is broken off, and goes on with the next call */
 
 struct guest { /* somebody who may sit at a table */
     int64_t id;
@@ -57,6 +60,7 @@ struct runner {
     size_t nguests;
     struct match **active;
     size_t nactive, active_cap;
+    size_t left;             /* of active, in a round that was broken off */
     struct match *idle;
     struct store_turn *out;  /* scratch of hand-over */
     size_t out_cap;
@@ -326,8 +330,30 @@ ask_model(const struct runner *r, struct match *m, int seat) {
 
 /* ---- endings ---- */
 
+struct ending {
+    enum match_reason reason;
+    int loser;
+    double result;
+    const char *detail; /* the game's; valid until it is used again */
+};
+
+/* A game from outside can fail, which is no seat's fault. */
+static bool
+has_failed(const struct runner *r, const struct match *m, struct ending *end) {
+    enum game_fault_kind kind;
+    const char *why = game_fault(r->setup->game, m->state, &kind);
+    if (!why)
+        return false;
+    *end = (struct ending){.reason = kind == FAULT_TIME      ? END_TIME
+                                     : kind == FAULT_REFUSED ? END_ABORTED
+                                                             : END_CRASH,
+                           .loser = -1,
+                           .detail = why};
+    return true;
+}
+
 static void
-hand_over(struct runner *r, struct match *m, enum match_reason reason, int loser, double result,
+hand_over(struct runner *r, struct match *m, const struct ending *end,
           void (*done)(void *, const struct store_match *), void *arg) {
     if (m->nturns > r->out_cap) {
         r->out_cap = m->nturns;
@@ -351,10 +377,10 @@ hand_over(struct runner *r, struct match *m, enum match_reason reason, int loser
             .policy = t->policy,
         };
     }
-    double payoff[2] = {result, -result};
-    if (loser >= 0 && reason != END_ABORTED && r->setup->spiral) {
-        payoff[loser] = -1.5;
-        payoff[1 - loser] = 0.5;
+    double payoff[2] = {end->result, -end->result};
+    if (end->loser >= 0 && end->reason != END_ABORTED && r->setup->spiral) {
+        payoff[end->loser] = -1.5;
+        payoff[1 - end->loser] = 0.5;
     }
     struct store_match out = {
         .id = m->job.id,
@@ -363,15 +389,16 @@ hand_over(struct runner *r, struct match *m, enum match_reason reason, int loser
         .game = m->job.game,
         .deal = m->job.deal,
         .policy = {m->job.policy[0], m->job.policy[1]},
-        .reason = reason,
-        .loser = loser,
+        .reason = end->reason,
+        .loser = end->loser,
         .payoff = {payoff[0], payoff[1]},
-        .result = result,
+        .result = end->result,
         .moves = m->move,
         .nmoves = m->nmoves,
         .started_ms = m->started_ms,
         .ended_ms = clock_wall_ms(),
         .attempts = m->job.attempts,
+        .detail = end->detail,
         .turn = r->out,
         .nturns = m->nturns,
     };
@@ -459,12 +486,6 @@ take_reply(struct match *m, const struct gen_reply *reply) {
     m->bytes.len += t->nreply + 1;
 }
 
-struct ending {
-    enum match_reason reason;
-    int loser;
-    double result;
-};
-
 /* Plays on until the match waits for a model (false) or is over (true, with how). */
 static bool
 advance(const struct runner *r, struct match *m, struct ending *end) {
@@ -473,7 +494,8 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
     for (;;) {
         int who = g->mover(m->state);
         if (who == GAME_OVER) {
-            end->result = g->result(m->state);
+            if (!has_failed(r, m, end))
+                end->result = g->result(m->state);
             return true;
         }
         if (who == GAME_CHANCE) {
@@ -492,6 +514,7 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
         if (!judge(r, m, false, &end->reason)) {
             end->loser = who;
             end->result = who ? 1 : -1;
+            has_failed(r, m, end);
             return true;
         }
     }
@@ -507,6 +530,7 @@ resume(const struct runner *r, struct match *m, const struct gen_reply *reply, s
     if (judge(r, m, reply->cut, &reason))
         return advance(r, m, end);
     *end = (struct ending){.reason = reason, .loser = seat, .result = seat ? 1 : -1};
+    has_failed(r, m, end);
     return true;
 }
 
@@ -528,7 +552,9 @@ runner_step(struct runner *r, void (*done)(void *arg, const struct store_match *
     for (size_t i = 0; i < r->nguests; i++)
         if (r->guest[i]->gen && r->guest[i]->seats)
             gen_run(r->guest[i]->gen);
-    for (size_t i = r->nactive; i-- > 0;) {
+    int64_t until = clock_mono_us() + STEP_US;
+    size_t i = r->left && r->left < r->nactive ? r->left : r->nactive;
+    for (r->left = 0; i-- > 0;) {
         struct match *m = r->active[i];
         struct ending end;
         struct gen_reply reply;
@@ -540,8 +566,12 @@ runner_step(struct runner *r, void (*done)(void *arg, const struct store_match *
         else
             continue;
         if (over) {
-            hand_over(r, m, end.reason, end.loser, end.result, done, arg);
+            hand_over(r, m, &end, done, arg);
             retire(r, i);
+        }
+        if (clock_mono_us() > until) {
+            r->left = i;
+            return;
         }
     }
 }

@@ -37,7 +37,8 @@ void runner_trim(struct runner *r, const int64_t *keep, size_t nkeep, size_t mos
 
 void runner_start(struct runner *r, const struct match_job *j); /* both policies have been added */
 size_t runner_active(const struct runner *r);
-/* One round. done() receives each match that ended in it; its pointers are valid during the call. */
+/* One round, or half a second of it where the game is slow. done() receives each match that ended in
+ * it; its pointers are valid during the call. */
 void runner_step(struct runner *r, void (*done)(void *arg, const struct store_match *m), void *arg);
 
 #endif

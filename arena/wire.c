@@ -107,6 +107,9 @@ wire_done(struct buf *out, const struct store_match *m) {
     buf_u64(out, (uint64_t)m->started_ms);
     buf_u64(out, (uint64_t)m->ended_ms);
     buf_u8(out, (uint8_t)m->attempts);
+    buf_u8(out, m->detail != NULL);
+    if (m->detail)
+        buf_blob(out, m->detail, strlen(m->detail) + 1);
     buf_u32(out, (uint32_t)m->nturns);
     for (size_t i = 0; i < m->nturns; i++)
         put_turn(out, &m->turn[i]);
@@ -221,6 +224,18 @@ as_pointer(const struct wire_match *m, const void *offset) {
     return offset ? m->bytes.at + ((uintptr_t)offset - 1) : NULL;
 }
 
+/* Present or not, and NUL-terminated. */
+static const void *
+keep_text(struct rd *r, struct wire_match *m) {
+    size_t n;
+    if (!rd_u8(r))
+        return NULL;
+    size_t at = keep(r, m, 1, &n);
+    if (!n || m->bytes.at[at + n - 1] != 0)
+        r->bad = true;
+    return as_offset(at);
+}
+
 static void
 read_turn(struct rd *r, struct wire_match *m, struct store_turn *t) {
     size_t n;
@@ -228,12 +243,7 @@ read_turn(struct rd *r, struct wire_match *m, struct store_turn *t) {
     t->prompt = as_offset(keep(r, m, sizeof *t->prompt, &n));
     t->nprompt = n / sizeof *t->prompt;
     t->reply = as_offset(keep(r, m, 1, &t->nreply));
-    if (rd_u8(r)) {
-        size_t at = keep(r, m, 1, &n);
-        t->word = as_offset(at);
-        if (!n || m->bytes.at[at + n - 1] != 0)
-            r->bad = true;
-    }
+    t->word = keep_text(r, m);
     t->action = (int)rd_u32(r);
     t->verdict = (enum turn_verdict)rd_u8(r);
     if (t->verdict >= VERDICTS)
@@ -251,6 +261,7 @@ read_turn(struct rd *r, struct wire_match *m, struct store_turn *t) {
 static void
 settle(struct wire_match *m) {
     m->match.moves = as_pointer(m, m->match.moves);
+    m->match.detail = as_pointer(m, m->match.detail);
     for (size_t i = 0; i < m->match.nturns; i++) {
         struct store_turn *t = &m->turn[i];
         t->prompt = as_pointer(m, t->prompt);
@@ -283,6 +294,7 @@ wire_read_done(struct rd *r, struct wire_match *m) {
     o->started_ms = (int64_t)rd_u64(r);
     o->ended_ms = (int64_t)rd_u64(r);
     o->attempts = rd_u8(r);
+    o->detail = keep_text(r, m);
     uint32_t turns = rd_u32(r);
     if (r->bad || turns > MAX_TURNS || turns > r->left || o->kind > MATCH_PLAY ||
         o->reason >= END_REASONS || o->loser < -1 || o->loser > 1)

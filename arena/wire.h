@@ -7,7 +7,7 @@
 #include "arena/match.h"
 #include "base/buf.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_MAX (64u << 20) /* bytes of one message */
 #define WIRE_FD 3            /* a worker finds its socket here */
 

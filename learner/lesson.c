@@ -116,7 +116,9 @@ lesson_match(struct lesson *b, const struct store_match *m, struct err *e) {
     if (check_kind(b, m, e) < 0)
         return -1;
     b->leased++;
-    if (m->reason == END_ABORTED)
+    /* Where the game itself failed, nobody's play is to blame. */
+    bool broken = (m->reason == END_CRASH || m->reason == END_TIME) && m->loser < 0;
+    if (m->reason == END_ABORTED || broken)
         return 0;
     b->matches++;
     b->invalid += m->reason == END_INVALID;
