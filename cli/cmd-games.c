@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cli/cmd.h"
+#include "cli/games-extern.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "games/game.h"
@@ -68,7 +69,7 @@ game_json(const struct game *g) {
 }
 
 static int
-list(bool json) {
+list(bool json, struct err *e) {
     static const char *const heads[] = {"game",   "title",      "information",
                                         "chance", "parameters", NULL};
     struct table t;
@@ -90,12 +91,17 @@ list(bool json) {
         table_add(&t, luck(g));
         table_add(&t, params);
     }
-    if (!json) {
+    if (json)
+        return games_list_extern_json(e);
+    int status = games_list_extern(&t, e);
+    if (status == 0) {
         table_print(&t, stdout);
-        puts("\nA game is named with its parameters in brackets: kuhn_poker(hands=3).\n"
+        putchar('\n');
+        status = games_tell_extern(e);
+        puts("A game is named with its parameters in brackets: kuhn_poker(hands=3).\n"
              "`agon games show NAME` prints its rules.");
     }
-    return 0;
+    return status;
 }
 
 /* ---- show ---- */
@@ -316,6 +322,11 @@ check(const struct cmd_args *a, long long matches, uint64_t seed, struct err *e)
 
 static int
 run_games(const struct cmd_args *a, struct err *e) {
+    static const struct {
+        const char *word;
+        int (*run)(const struct cmd_args *a, struct err *e);
+    } outside[] = {
+        {"add", games_add}, {"new", games_new}, {"probe", games_probe}, {"remove", games_remove}};
     const char *what = a->words ? a->word[0] : "list", *spec = a->words > 1 ? a->word[1] : NULL;
     long long rounds, matches, seed;
     if (run_number("--rounds", cmd_flag(a, "rounds"), 1, 10000000, ROUNDS, &rounds, e) < 0 ||
@@ -323,14 +334,17 @@ run_games(const struct cmd_args *a, struct err *e) {
         run_number("--seed", cmd_flag(a, "seed"), 0, INT64_MAX, 1, &seed, e) < 0)
         return -1;
     if (!strcmp(what, "list"))
-        return list(cmd_flag(a, "json") != NULL);
+        return list(cmd_flag(a, "json") != NULL, e);
     if (!strcmp(what, "check"))
         return check(a, matches, (uint64_t)seed, e);
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        if (!strcmp(what, outside[i].word))
+            return outside[i].run(a, e);
     bool shows = !strcmp(what, "show"), solves = !strcmp(what, "solve");
     if (!shows && !solves)
         return err_set(e,
-                       "\"%.40s\" is none of list, show, check and solve (agon games show NAME "
-                       "prints a game)",
+                       "\"%.40s\" is none of list, show, check, solve, add, remove and new (agon "
+                       "games show NAME prints a game)",
                        what);
     if (!spec)
         return err_set(e, "which game? `agon games %s NAME` (`agon games` lists them)", what);
@@ -339,13 +353,19 @@ run_games(const struct cmd_args *a, struct err *e) {
 
 const struct cmd cmd_games = {
     .name = "games",
-    .args = "[show|check|solve] [GAME]",
-    .help = "List the games, print one, hold it to the laws, or solve it exactly.",
+    .args = "[show|check|solve|add|remove|new] [GAME]",
+    .help =
+        "List the games, print one, hold it to the laws, solve it exactly, or register your own.",
     .most = 2,
     .flags =
         (const struct cmd_flag[]){
-            {"all", NULL, "check: every game"},
-            {"matches", "N", "check: random matches (default 1000)"},
+            {"all", NULL, "check: every built-in game"},
+            {"exec", "COMMAND", "add: a program that plays by docs/protocol.md"},
+            {"deadline", "SECONDS", "add: how long the program may take for an answer (default 2)"},
+            {"memory", "MIB", "add: how much address space it gets (default 4096)"},
+            {"force", NULL, "add: register it although it breaks a law"},
+            {"matches", "N", "check, add: random matches (default 1000, 200)"},
+            {"seconds", "N", "add: stop checking after so long (default 30)"},
             {"rounds", "N", "solve: rounds of CFR+ (default 1000)"},
             {"seed", "N", "check, show: seed of the random matches (default 1)"},
             {"json", NULL, "list, solve: JSON, one object a line"},

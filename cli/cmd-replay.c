@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "games/extern/extern.h"
 
 struct replay {
     struct run run;
@@ -194,12 +195,8 @@ set_game(struct replay *r, int64_t id) {
     if (store_game_get(r->run.store, id, &row, r->e) < 0 ||
         game_spec_parse(row.spec, &r->setup.game, &r->setup.args, r->e) < 0)
         return -1;
-    if (r->setup.game->version != row.version)
-        return err_set(
-            r->e,
-            "%s was recorded by version %d of its rules; this program has version %d and "
-            "cannot replay it",
-            row.name, row.version, r->setup.game->version);
+    if (game_same(r->setup.game, row.version, row.hash, r->e) < 0)
+        return err_prefix(r->e, "%s", row.name);
     snprintf(r->setup.spec, sizeof r->setup.spec, "%s", row.spec);
     return 0;
 }

@@ -11,8 +11,9 @@
 #include "cli/cmd.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "games/extern/extern.h"
 
-enum { SHOWN = 50, MAX_GAMES = 1000 };
+enum { SHOWN = 50, MAX_GAMES = 1000, AT_ONCE = 50000, LONGEST_GAP = 100000 };
 
 struct known_game {
     int64_t id;
@@ -29,7 +30,7 @@ struct job {
     struct known_game *game; /* [games]; pointers into it do not outlive a growth */
     int games;
     uint64_t problems, matches;
-    int64_t told_us;
+    int64_t last_seen, told_us;
 };
 
 static void
@@ -53,10 +54,8 @@ prepare_game(struct job *j, struct known_game *k, const struct store_game *row) 
     k->setup = j->setup;
     if (game_spec_parse(row->spec, &k->setup.game, &k->setup.args, &e) < 0) {
         snprintf(k->why, sizeof k->why, "%.500s", e.text);
-    } else if (k->setup.game->version != row->version) {
-        snprintf(k->why, sizeof k->why,
-                 "%.200s: recorded by version %d of the rules, this program has version %d",
-                 row->spec, row->version, k->setup.game->version);
+    } else if (game_same(k->setup.game, row->version, row->hash, &e) < 0) {
+        snprintf(k->why, sizeof k->why, "%.200s: %.280s", row->spec, e.text);
     } else {
         snprintf(k->setup.spec, sizeof k->setup.spec, "%s", row->spec);
         k->verify = verify_new(&k->setup, tell, j);
@@ -84,6 +83,7 @@ find_game(struct job *j, int64_t id, struct err *e) {
 struct visit {
     struct job *job;
     struct err *e;
+    bool stop; /* e is not about a row of the match, but ends it all */
 };
 
 static void
@@ -98,16 +98,18 @@ static int
 visit(void *arg, const struct store_match *m) {
     struct visit *v = arg;
     struct known_game *k = find_game(v->job, m->game, v->e);
+    v->stop = !k;
     if (!k)
         return -1;
     v->job->matches++;
+    v->job->last_seen = m->id;
     if (k->verify)
         verify_match(k->verify, m);
     else
         k->skipped++;
     if (!(v->job->matches & 1023))
         show_progress(v->job);
-    return 0;
+    return v->job->matches % AT_ONCE ? 0 : 1;
 }
 
 static void
@@ -140,6 +142,48 @@ show(const struct job *j, double seconds) {
         puts("nothing to check.");
 }
 
+/* Reads on behind a match whose rows do not decode: it is found by reading one id at a time. 1 found
+ * and told, 0 there is none up to `last`, -1 error. */
+static int
+pass_undecodable(struct visit *v, long long *from, long long last) {
+    int64_t newest = store_match_last(v->job->run.store, v->e);
+    if (newest < 0)
+        return -1;
+    if (last > newest)
+        last = newest;
+    for (long long id = *from, tried = 0; id <= last && tried < LONGEST_GAP; id++, tried++) {
+        if (store_match_each(v->job->run.store, id, id, visit, v, v->e) >= 0)
+            continue;
+        if (v->stop)
+            return -1;
+        tell(v->job, &(struct verify_problem){id, -1, "row", v->e->text});
+        *from = id + 1;
+        return 1;
+    }
+    return 0;
+}
+
+/* In portions, each of which sees one state of the database: a reader that held on to one for long
+ * would keep the write-ahead log of a run that trains from being cut. */
+static int
+verify_range(struct visit *v, long long first, long long last) {
+    while (first <= last) {
+        v->job->last_seen = first - 1;
+        int more = store_match_each(v->job->run.store, first, last, visit, v, v->e);
+        if (more == 0 || v->job->last_seen >= last)
+            return more < 0 ? -1 : 0;
+        first = v->job->last_seen + 1;
+        if (more > 0)
+            continue;
+        struct err why = *v->e;
+        if (v->stop || pass_undecodable(v, &first, last) != 1) {
+            *v->e = why;
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int
 open_job(struct job *j, const struct cmd_args *a, long long range[2], struct err *e) {
     const long long most = INT64_MAX;
@@ -159,9 +203,9 @@ run_verify(const struct cmd_args *a, struct err *e) {
     long long range[2];
     int status = open_job(&j, a, range, e);
     if (!status) {
-        struct visit v = {&j, e};
+        struct visit v = {.job = &j, .e = e};
         int64_t start = clock_mono_us();
-        status = store_match_each(j.run.store, range[0], range[1], visit, &v, e);
+        status = verify_range(&v, range[0], range[1]);
         if (j.progress)
             fputs("\r                    \r", stderr);
         if (status >= 0) {
