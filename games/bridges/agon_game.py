@@ -1,0 +1,152 @@
+"""Base class of games for Agon that are written in Python (3.8 or newer, no dependencies).
+
+Derive from Game, fill in what is marked, and end the file with `MyGame().serve()`. Positions are values:
+apply() returns a new one and leaves the old one as it is. The class speaks the protocol of docs/protocol.md;
+an exception in a game ends the match with its text. print() goes to the error output, as the standard
+output belongs to the protocol.
+"""
+
+import json
+import os
+import sys
+
+PROTOCOL = 1
+CHANCE = "chance"
+OVER = "over"
+
+
+class Game:
+    name = None            # small letters, digits and _
+    title = None           # for people
+    version = 1            # raise it when rules or texts change
+    unit = 1               # natural units (chips, points) of the payoff 1.0
+    max_plies = None       # the most actions that a match can have, chance included
+    perfect_info = False   # both seats may know everything
+    chance = False         # mover() may say CHANCE
+    open = False           # parse() takes replies that are in no list
+    sessions = 256         # positions that are held at once
+    copies = True          # a position may be continued twice
+    params = []            # {"name", "type": "int" "list" or "bool", "min", "max", "default", "help"}
+    rules = ("", "")       # what each seat is told before play
+
+    # ---- to be filled in ----
+
+    def start(self, **args):
+        """The first position."""
+        raise NotImplementedError
+
+    def mover(self, s):
+        """0, 1, CHANCE or OVER."""
+        raise NotImplementedError
+
+    def legal(self, s):
+        """At a seat: [(action, "word"), ...]; actions are whole numbers from 0 on."""
+        raise NotImplementedError
+
+    def outcomes(self, s):
+        """At CHANCE: [(action, probability, "name"), ...]."""
+        raise NotImplementedError
+
+    def apply(self, s, action):
+        """The position behind the action; `s` stays as it is."""
+        raise NotImplementedError
+
+    def result(self, s):
+        """At OVER: what seat 0 gets, from -1 to 1. Seat 1 gets the opposite."""
+        raise NotImplementedError
+
+    def view(self, s, seat):
+        """All that the seat may know now. The seat to move must see something."""
+        raise NotImplementedError
+
+    def told(self, s, action, after, seat):
+        """What the seat is told of the action that led from s to after; "" when nothing."""
+        return ""
+
+    # ---- to be filled in where it is needed ----
+
+    def rules_for(self, s, seat):
+        """The rules, where they depend on the parameters; s is the first position. "": as in rules."""
+        return ""
+
+    def is_open(self, s):
+        """In open games: may any text be tried here?"""
+        return self.open
+
+    def parse(self, s, text):
+        """In open games: the position behind a reply that is in no list, or None when it is no move."""
+        return None
+
+    # ---- the protocol ----
+
+    def hello(self):
+        return {"type": "hello", "protocol": PROTOCOL, "name": self.name, "title": self.title,
+                "version": self.version, "unit": self.unit, "max_plies": self.max_plies,
+                "perfect_info": self.perfect_info, "chance": self.chance, "open": self.open,
+                "sessions": self.sessions, "copies": self.copies, "params": self.params,
+                "rules": list(self.rules)}
+
+    def state(self, s, told):
+        mover = self.mover(s)
+        out = {"type": "state", "mover": mover, "views": [self.view(s, 0), self.view(s, 1)]}
+        if told:
+            out["told"] = told
+        if mover == OVER:
+            out["result"] = self.result(s)
+        elif mover == CHANCE:
+            out["outcomes"] = self.outcomes(s)
+        else:
+            out["legal"] = self.legal(s)
+            if self.open:
+                out["open"] = self.is_open(s)
+        return out
+
+    def go(self, s, action):
+        """One action (or free text) further: (position, told); position None when it is refused."""
+        after = self.parse(s, action) if isinstance(action, str) else self.apply(s, action)
+        if after is None:
+            return None, None
+        return after, [self.told(s, action, after, 0), self.told(s, action, after, 1)]
+
+    def answer(self, q, held):
+        kind = q["type"]
+        if kind == "act":
+            s, told = self.go(held[q["from"]], q["text"] if "text" in q else q["action"])
+        elif kind == "new":
+            s, told = self.start(**q["args"]), None
+            first = not q["actions"]
+            for action in q["actions"]:
+                s, told = self.go(s, action)
+                if s is None:
+                    break
+        else:
+            raise ValueError("unknown type %r" % kind)
+        if s is None:
+            return {"type": "refused"}
+        held[q["to"]] = s
+        out = self.state(s, told)
+        if kind == "new" and first and self.params:
+            out["rules"] = [self.rules_for(s, 0), self.rules_for(s, 1)]
+        return out
+
+    def serve(self):
+        """Answers questions until there are no more."""
+        lines, out = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", 0)
+        os.dup2(2, 1)
+        encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+        decode = json.JSONDecoder().raw_decode
+        held = {}
+        for line in lines:
+            q = decode(line.decode())[0]
+            kind = q["type"]
+            if kind == "bye":
+                break
+            try:
+                a = self.hello() if kind == "hello" else self.answer(q, held)
+                if kind != "hello":
+                    a["id"] = q["id"]
+                text = encode(a)
+            except Exception as why:  # the game's fault: said, and the match is over
+                text = encode({"type": "error", "id": q.get("id"),
+                               "text": "%s: %s" % (type(why).__name__, why)})
+            out.write(text.encode() + b"\n")
