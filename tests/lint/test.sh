@@ -47,6 +47,9 @@ report $? "nothing in a good tree" "$found"
 
 expect "base includes games" base/x.c "1: base/ may not" '#include "games/game.h"\n'
 expect "games includes arena" games/x.c "1: games/ may not" '#include "arena/match.h"\n'
+expect "rules include the inside of games/extern" games/x.c "1: games/ may not" \
+    '#include "games/extern/program.h"\n'
+allow "rules may ask who failed" games/x.c '#include "games/extern/extern.h"\n'
 expect "policy includes games" policy/gen.c "1: policy/ may not" '#include "games/game.h"\n'
 allow "a player may" policy/players/x.c '#include "games/game.h"\n'
 expect "store includes policy" store/x.c "1: store/ may not" '#include "policy/snap.h"\n'
