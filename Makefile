@@ -90,7 +90,7 @@ $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(if $(LIBFUZZER),,$(O)/tests/fuzz/replay
 $(O)/tests/bench/%: $(O)/tests/bench/%.o $(call libs,$(LIBS_all))
 	$(link)
 
-RUN   := AGON=$(abspath $(O)/agon) O=$(O) tests/run.sh
+RUN   := AGON=$(abspath $(O)/agon) AGON_ASAN=$(abspath $(O)-asan/agon) tests/run.sh
 ASAN  := SAN=address,undefined O=$(O)-asan
 TSAN  := SAN=thread O=$(O)-tsan
 
@@ -120,7 +120,7 @@ fuzz: ## search for new crashing inputs with libFuzzer, FUZZ_TIME=600 seconds ea
 
 programs: $(UNIT)
 fuzz-programs: $(FUZZ)
-asan-programs: ; @$(MAKE) $(ASAN) programs fuzz-programs
+asan-programs: ; @$(MAKE) $(ASAN) all programs fuzz-programs
 asan-fuzz:     ; @$(MAKE) $(ASAN) fuzz-programs
 tsan-programs: ; @$(MAKE) $(TSAN) threaded-programs
 threaded-programs: $(THREADED)
