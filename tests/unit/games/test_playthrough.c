@@ -25,6 +25,8 @@ static const struct {
     {"leduc_poker", "leduc_poker"},
     {"nim", "nim"},
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
+    {"pig", "pig(goal=20)"},
+    {"pig-short", "pig(goal=10,moves=6,must_hold=false)"},
     {"tic_tac_toe", "tic_tac_toe"},
 };
 
