@@ -42,6 +42,8 @@ so_do_their_variants(void **state) {
         "nim(piles=5-7-9-11-2,misere=true)",
         "pig(goal=1,moves=1)",
         "pig(goal=30,moves=10,must_hold=false)",
+        "rock_paper_scissors(rounds=1)",
+        "rock_paper_scissors(rounds=20)",
     };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         keeps_the_laws(specs[i], strstr(specs[i], "60-60") ? 1 : 30);
