@@ -44,6 +44,10 @@ so_do_their_variants(void **state) {
         "pig(goal=30,moves=10,must_hold=false)",
         "rock_paper_scissors(rounds=1)",
         "rock_paper_scissors(rounds=20)",
+        "liars_dice(dice=2,sides=3)",
+        "liars_dice(dice=5)",
+        "liars_dice(dice=5,wild=false,strict=true,most=40)",
+        "liars_dice(dice=2,sides=6,most=12)",
     };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         keeps_the_laws(specs[i], strstr(specs[i], "60-60") ? 1 : 30);

@@ -23,6 +23,8 @@ static const struct {
     {"kuhn_poker", "kuhn_poker"},
     {"kuhn_poker-hands", "kuhn_poker(hands=3,side=-2)"},
     {"leduc_poker", "leduc_poker"},
+    {"liars_dice", "liars_dice"},
+    {"liars_dice-5", "liars_dice(dice=3,wild=false,strict=true,most=8)"},
     {"nim", "nim"},
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
     {"pig", "pig(goal=20)"},
