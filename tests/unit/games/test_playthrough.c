@@ -29,6 +29,7 @@ static const struct {
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
     {"pig", "pig(goal=20)"},
     {"pig-short", "pig(goal=10,moves=6,must_hold=false)"},
+    {"prisoners_dilemma", "prisoners_dilemma(rounds=3)"},
     {"rock_paper_scissors", "rock_paper_scissors"},
     {"tic_tac_toe", "tic_tac_toe"},
 };
