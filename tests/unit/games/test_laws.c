@@ -50,6 +50,8 @@ so_do_their_variants(void **state) {
         "liars_dice(dice=2,sides=6,most=12)",
         "prisoners_dilemma(rounds=3,talk=0)",
         "prisoners_dilemma(rounds=2,talk=8,points=0-0-0-0)",
+        "negotiation(resources=5,turns=31)",
+        "negotiation(turns=1,talk=false)",
     };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         keeps_the_laws(specs[i], strstr(specs[i], "60-60") ? 1 : 30);

@@ -25,6 +25,8 @@ static const struct {
     {"leduc_poker", "leduc_poker"},
     {"liars_dice", "liars_dice"},
     {"liars_dice-5", "liars_dice(dice=3,wild=false,strict=true,most=8)"},
+    {"negotiation", "negotiation"},
+    {"negotiation-5", "negotiation(resources=5,turns=6)"},
     {"nim", "nim"},
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
     {"pig", "pig(goal=20)"},
