@@ -52,6 +52,8 @@ so_do_their_variants(void **state) {
         "prisoners_dilemma(rounds=2,talk=8,points=0-0-0-0)",
         "negotiation(resources=5,turns=31)",
         "negotiation(turns=1,talk=false)",
+        "truth_and_deception(talk=0)",
+        "truth_and_deception(talk=50)",
     };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
         keeps_the_laws(specs[i], strstr(specs[i], "60-60") ? 1 : 30);

@@ -34,6 +34,7 @@ static const struct {
     {"prisoners_dilemma", "prisoners_dilemma(rounds=3)"},
     {"rock_paper_scissors", "rock_paper_scissors"},
     {"tic_tac_toe", "tic_tac_toe"},
+    {"truth_and_deception", "truth_and_deception"},
 };
 
 /* A text of several lines, indented, under its name. */
