@@ -32,7 +32,7 @@ void
 sight_init(struct sight *s, size_t context, size_t lane) {
     *s = (struct sight){0};
     s->span = mem_alloc(context * sizeof *s->span);
-    s->place = mem_zero(context + LANES, sizeof *s->place);
+    s->row = mem_zero(context + LANES, sizeof *s->row);
     size_t row = context + 4 * LANES;
     s->space = mem_aligned(2 * row * sizeof *s->space);
     s->score = s->space + LANES;
@@ -43,14 +43,14 @@ sight_init(struct sight *s, size_t context, size_t lane) {
 void
 sight_free(struct sight *s) {
     free(s->span);
-    free(s->place);
+    free(s->row);
     free(s->space);
     free(s->pad);
     *s = (struct sight){0};
 }
 
 void
-sight_find(struct sight *s, const struct spine *t, int32_t place) {
+sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride) {
     s->n = (size_t)t->depth[place] + 1;
     s->spans = 0;
     for (int32_t hi = place; hi >= 0;) {
@@ -59,11 +59,11 @@ sight_find(struct sight *s, const struct spine *t, int32_t place) {
         *p = (struct span){
             .lo = (size_t)lo, .n = (size_t)(hi - lo) + 1, .pos = (size_t)t->depth[lo]};
         for (size_t i = 0; i < p->n; i++)
-            s->place[p->pos + i] = lo + (int32_t)i;
+            s->row[p->pos + i] = ((size_t)lo + i) * stride;
         hi = t->parent[lo];
     }
     for (size_t i = 0; i < PARTS; i++) /* a place to read, with weight 0, past the end */
-        s->place[s->n + i] = place;
+        s->row[s->n + i] = (size_t)place * stride;
 }
 
 /* The products of `with` (head dimensions) with 16 neighbours. */
@@ -127,23 +127,41 @@ exponentials(float *score, size_t n) {
     return vec_sum(sum);
 }
 
-/* One vector of sum_position weight * row, rows at base + place * stride. */
-VEC_INLINE vec
-weighted(const struct sight *s, const float *weight, const float *base, size_t stride) {
-    vec part[PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
+/* out (head numbers) = sum_position weight * its row at base, times `scale`: in whole vectors, two at a
+ * time where there are two. */
+VEC_INLINE void
+weigh(const struct sight *s, const float *weight, const float *base, size_t vectors, vec scale,
+      vec *out) {
+    vec part[2][PARTS] = {{{0}}};
     for (size_t i = 0; i < s->n; i += PARTS)
-        for (size_t k = 0; k < PARTS; k++)
-            part[k] += vec_all(weight[i + k]) * vec_load(base + (size_t)s->place[i + k] * stride);
-    return (part[0] + part[1]) + (part[2] + part[3]);
+        for (size_t k = 0; k < PARTS; k++) {
+            const float *row = base + s->row[i + k];
+            vec w = vec_all(weight[i + k]);
+            for (size_t v = 0; v < vectors; v++)
+                part[v][k] += w * vec_load(row + v * LANES);
+        }
+    for (size_t v = 0; v < vectors; v++)
+        out[v] = ((part[v][0] + part[v][1]) + (part[v][2] + part[v][3])) * scale;
 }
 
-/* Stores the vector at dimension d of a head, without what lies past the head. */
-VEC_INLINE void
-put_head(float *to, vec v, size_t head, size_t d) {
-    if (head - d >= LANES)
-        vec_store(to + d, v);
-    else
-        vec_store_some(to + d, v, head - d);
+/* The same for a whole head, stored at `to`. */
+static void
+weigh_head(const struct shape *h, const struct sight *s, const float *weight, const float *base,
+           float scale, float *to) {
+    vec out[2], by = vec_all(scale);
+    size_t d = 0;
+    for (; d + 2 * LANES <= h->head; d += 2 * LANES) {
+        weigh(s, weight, base + d, 2, by, out);
+        vec_store(to + d, out[0]);
+        vec_store(to + d + LANES, out[1]);
+    }
+    for (; d < h->head; d += LANES) {
+        weigh(s, weight, base + d, 1, by, out);
+        if (h->head - d >= LANES)
+            vec_store(to + d, out[0]);
+        else
+            vec_store_some(to + d, out[0], h->head - d);
+    }
 }
 
 void
@@ -154,13 +172,7 @@ attend(const struct shape *h, struct sight *s, const float *q, const float *keys
         size_t group = k / share;
         scores(h, s, q + k * h->head, keys, group, s->score);
         float sum = exponentials(s->score, s->n);
-        vec scale = vec_all(1.0f / sum);
-        const float *base = values + group * h->lane;
-        float *to = out + k * h->head;
-        for (size_t d = 0; d < h->head; d += LANES) {
-            vec v = weighted(s, s->score, base + d, h->kv_row) * scale;
-            put_head(to, v, h->head, d);
-        }
+        weigh_head(h, s, s->score, values + group * h->lane, 1.0f / sum, out + k * h->head);
     }
 }
 
@@ -223,9 +235,7 @@ attend_back(const struct shape *h, struct sight *s, const struct attend_back *b)
         float sum = exponentials(s->score, s->n);
         scores(h, s, dout, b->value_tiles, group, s->pull);
         softmax_back(s, sum, vec_dot(dout, b->out + at, h->head));
-        const float *base = b->key_rows + group * h->head;
-        for (size_t d = 0; d < h->head; d += LANES)
-            put_head(b->dq + at, weighted(s, s->pull, base + d, b->key_stride), h->head, d);
+        weigh_head(h, s, s->pull, b->key_rows + group * h->head, 1.0f, b->dq + at);
         spread_spans(h, s, b, group, q, dout);
     }
 }

@@ -32,7 +32,7 @@ struct span { /* neighbours: places [lo, lo + n) hold positions [pos, pos + n) *
 struct sight {         /* what one row sees: its ancestors and itself; scratch of one thread */
     struct span *span; /* [context] */
     size_t spans, n;   /* n positions */
-    int32_t *place;    /* [context + slack] by position */
+    size_t *row;       /* [context + slack] by position: where its row starts */
     float *space;      /* the scores' memory: slack on both sides */
     float *score;      /* by position */
     float *pull;       /* the same for gradients */
@@ -40,7 +40,8 @@ struct sight {         /* what one row sees: its ancestors and itself; scratch o
 };
 void sight_init(struct sight *s, size_t context, size_t lane);
 void sight_free(struct sight *s);
-void sight_find(struct sight *s, const struct spine *t, int32_t place);
+/* Finds what `place` sees; rows of values (or keys) to be summed are `stride` numbers apart. */
+void sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride);
 
 /* Numbers per vector in one layer's store of keys, and where a place's number i lies: keys are kept in
  * tiles of 16 places, dimension by dimension, so that 16 scores are computed at once. */

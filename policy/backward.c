@@ -267,7 +267,7 @@ attention_back(struct backward *b, struct desk *d, struct shard *s, const int32_
                             .side_dvalues = s->side_dvalues};
     for (size_t r = 0; r < n; r++) {
         size_t row = pick ? (size_t)pick[at + r] : at + r;
-        sight_find(&d->sight, b->run->job->tree, (int32_t)row);
+        sight_find(&d->sight, b->run->job->tree, (int32_t)row, h->qkv);
         a.q = y->qkv + row * h->qkv;
         a.out = att + r * h->dim;
         a.dout = d->datt + r * h->dim;

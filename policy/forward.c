@@ -264,7 +264,7 @@ phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, siz
     float *gate = f->keep ? y->gate + at * 2 * h->hidden : s->gate;
     for (size_t r = 0; r < n; r++) {
         size_t row = pick ? (size_t)pick[at + r] : at + r;
-        sight_find(&s->sight, job->tree, job->row[row]);
+        sight_find(&s->sight, job->tree, job->row[row], h->kv_row);
         attend(h, &s->sight, y->qkv + row * h->qkv, y->keys, y->values, att + r * h->dim);
     }
     mat_apply(mid, att, w->wo, n, h->dim, h->dim);

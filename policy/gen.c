@@ -1,5 +1,5 @@
 /* Slots walk down one prefix tree. A node may be known (keys and values computed) and may have a
- * distribution (its log-probabilities and their running sums). gen_run() computes, in one batch, every
+ * distribution (its log-probabilities, and running sums to sample by). gen_run() computes, in one batch, every
  * unknown node on the way to the last tokens of waiting slots, then lets each slot sample until it
  * meets a node without a distribution. Fed tokens cost a look-up; nothing is computed before it is
  * needed. A reply's last token enters the tree only when the slot goes on behind it.
@@ -24,7 +24,7 @@ enum { DEFAULT_BYTES = 192 << 20, LEAST_NODES = 4096, MOST_NODES = 1 << 21 };
 static size_t
 default_nodes(const struct model_config *c) {
     struct shape h = shape_of(c);
-    size_t node = (h.layers * (h.kv + h.kv_row) + h.vocab / 2) * sizeof(float);
+    size_t node = (h.layers * (h.kv + h.kv_row) + h.vocab / 4) * sizeof(float);
     size_t n = DEFAULT_BYTES / node;
     return n < LEAST_NODES ? LEAST_NODES : n > MOST_NODES ? MOST_NODES : n;
 }
@@ -36,6 +36,7 @@ gen_new(const struct model *m, struct gen_head head, size_t max_nodes) {
     g->head = head;
     g->max_nodes = max_nodes ? max_nodes : default_nodes(&m->c);
     g->limit = g->max_nodes;
+    g->blocks = ((size_t)m->c.vocab + LANES - 1) / LANES;
     g->tree.blocks = true;
     g->pool = pool_new(1);
     g->forward = forward_new(&m->c, head, false, g->pool);
@@ -178,18 +179,36 @@ record(struct slot *s, int32_t token, float logp) {
     s->logp[s->n++] = logp;
 }
 
+/* Probabilities of block b of a row of log-probabilities: lanes past the end are 0. */
+static vec
+block_of(const float *logp, size_t vocab, size_t b) {
+    size_t n = vocab - b * LANES;
+    const float *at = logp + b * LANES;
+    return vec_exp(n >= LANES ? vec_load(at) : vec_load_some(at, n, -INFINITY));
+}
+
+/* The first token whose running sum of probabilities is above a uniform share of all: first the block
+ * of tokens, by the sums that are kept, then the token in it. */
 static int32_t
-draw(const float *running, size_t vocab, struct rng *stream) {
-    double x = rng_unit(stream) * (double)running[vocab - 1];
-    size_t low = 0, high = vocab - 1; /* the first running sum above x lies in [low, high] */
+draw(const float *logp, const double *running, size_t vocab, struct rng *stream) {
+    size_t blocks = (vocab + LANES - 1) / LANES, low = 0, high = blocks - 1;
+    double x = rng_unit(stream) * running[blocks - 1];
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if ((double)running[middle] > x)
+        if (running[middle] > x)
             high = middle;
         else
             low = middle + 1;
     }
-    return (int32_t)low;
+    float p[LANES];
+    vec_store(p, block_of(logp, vocab, low));
+    double sum = low ? running[low - 1] : 0.0;
+    size_t token = 0; /* the last possible one, should rounding leave x above the block's end */
+    for (size_t i = 0; i < LANES && sum <= x; i++) {
+        sum += (double)p[i];
+        token = p[i] > 0.0f ? i : token;
+    }
+    return (int32_t)(low * LANES + token);
 }
 
 /* Samples until the reply is complete (true) or a distribution is missing (false). */
@@ -206,8 +225,9 @@ sample(struct gen *g, struct slot *s) {
         int32_t dist = g->node[s->tip].dist;
         if (dist < 0)
             return false;
-        int32_t token = draw(g->running + (size_t)dist * vocab, vocab, &s->stream);
-        record(s, token, g->logp[(size_t)dist * vocab + (size_t)token]);
+        const float *logp = g->logp + (size_t)dist * vocab;
+        int32_t token = draw(logp, g->running + (size_t)dist * g->blocks, vocab, &s->stream);
+        record(s, token, logp[token]);
         g->stats.sampled++;
         s->pending = token;
         if (token == TOKEN_END)
@@ -250,20 +270,15 @@ room_dists(struct gen *g, size_t n) {
     while (g->dist_cap < n)
         g->dist_cap = g->dist_cap ? g->dist_cap * 2 : 2 * MAT_ROWS;
     g->logp = mem_grow(g->logp, g->dist_cap * vocab, sizeof *g->logp);
-    g->running = mem_grow(g->running, g->dist_cap * vocab, sizeof *g->running);
+    g->running = mem_grow(g->running, g->dist_cap * g->blocks, sizeof *g->running);
 }
 
+/* Running sums of the probabilities, block by block. */
 static void
-sum_up(const float *logp, float *running, size_t n) {
-    for (size_t i = 0; i < n; i += LANES) {
-        size_t some = n - i < LANES ? n - i : LANES;
-        vec_store_some(running + i, vec_exp(vec_load_some(logp + i, some, -INFINITY)), some);
-    }
+sum_up(const float *logp, double *running, size_t vocab) {
     double sum = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        sum += (double)running[i];
-        running[i] = (float)sum;
-    }
+    for (size_t b = 0; b * LANES < vocab; b++)
+        running[b] = sum += (double)vec_sum(block_of(logp, vocab, b));
 }
 
 void
@@ -283,7 +298,7 @@ gen_compute(struct gen *g) {
                               .logp = g->logp + g->dists * vocab};
     forward_run(g->forward, &job);
     for (size_t i = g->dists; i < g->dists + g->nwant; i++)
-        sum_up(g->logp + i * vocab, g->running + i * vocab, vocab);
+        sum_up(g->logp + i * vocab, g->running + i * g->blocks, vocab);
     g->dists += g->nwant;
     g->stats.computed += g->nrow;
     g->nrow = g->nwant = 0;
@@ -315,8 +330,8 @@ carry_over(struct gen *to, const struct gen *old, int32_t tip, int32_t *map, int
         room_dists(to, to->dists + 1);
         memcpy(to->logp + to->dists * vocab, old->logp + (size_t)dist * vocab,
                vocab * sizeof *to->logp);
-        memcpy(to->running + to->dists * vocab, old->running + (size_t)dist * vocab,
-               vocab * sizeof *to->running);
+        memcpy(to->running + to->dists * to->blocks, old->running + (size_t)dist * to->blocks,
+               to->blocks * sizeof *to->running);
         to->node[here].dist = (int32_t)to->dists++;
     }
     return here;
@@ -326,7 +341,7 @@ void
 gen_evict(struct gen *g) {
     if (g->tree.n <= g->limit)
         return;
-    struct gen fresh = {.m = g->m, .pool = g->pool};
+    struct gen fresh = {.m = g->m, .pool = g->pool, .blocks = g->blocks};
     fresh.tree.blocks = true;
     fresh.forward = forward_new(&g->m->c, g->head, false, g->pool);
     int32_t *map = mem_alloc(g->tree.n * sizeof *map);

@@ -35,7 +35,9 @@ struct gen {
     struct forward *forward;
     struct gen_node *node; /* by tree id */
     size_t nodes, node_cap;
-    float *logp, *running; /* [dists][vocab]: log-probabilities, running sums of probabilities */
+    float *logp;     /* [dists][vocab] log-probabilities */
+    double *running; /* [dists][blocks] sums of the probabilities up to each block's end */
+    size_t blocks;   /* of LANES tokens in the vocabulary */
     size_t dists, dist_cap;
     struct slot *slot;
     size_t slots, free_slot; /* no slot before free_slot is closed */
