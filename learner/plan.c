@@ -34,6 +34,7 @@ read_optim(struct plan *p, const struct conf *c) {
     double end = conf_real(c, "learner.lr_end");
     p->lr_end = end < 0 ? p->lr : end;
     p->lr_steps = conf_int(c, "learner.lr_steps");
+    p->ramp = conf_int(c, "learner.ramp");
     p->clip = conf_real(c, "learner.clip");
     p->rates = (struct optim_rates){
         .beta1 = conf_real(c, "learner.beta1"),
@@ -109,8 +110,10 @@ double
 plan_rate(const struct plan *p, int64_t step) {
     if (plan_is_warmup(p, step))
         return p->warmup_lr;
-    if (step >= p->lr_steps)
-        return p->lr_end;
-    double way = (double)(step - p->warmup) / (double)(p->lr_steps - p->warmup);
-    return p->lr + (p->lr_end - p->lr) * way;
+    int64_t age = step - p->warmup;
+    double way = 1;
+    if (step < p->lr_steps)
+        way = (double)age / (double)(p->lr_steps - p->warmup);
+    double rate = p->lr + (p->lr_end - p->lr) * way;
+    return age < p->ramp ? rate * (double)age / (double)p->ramp : rate;
 }

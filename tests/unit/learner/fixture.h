@@ -15,11 +15,10 @@
 
 /* Options of a model small enough that a step takes a millisecond. */
 static const char *const fixture_options[] = {
-    "model.dim=16",       "model.layers=1",     "model.heads=2",
-    "model.kv_heads=1",   "model.hidden=16",    "model.context=16",
-    "model.init_std=0.2", "learner.batch=64",   "learner.chunk=64",
-    "learner.warmup=0",   "learner.lr=0.02",    "learner.threads=1",
-    "prompt.max_reply=4", "learner.beta2=0.95", NULL};
+    "model.dim=16",       "model.layers=1",     "model.heads=2",      "model.kv_heads=1",
+    "model.hidden=16",    "model.context=16",   "model.init_std=0.2", "learner.batch=64",
+    "learner.chunk=64",   "learner.warmup=0",   "learner.lr=0.02",    "learner.threads=1",
+    "prompt.max_reply=4", "learner.beta2=0.95", "learner.ramp=0",     NULL};
 
 /* The options above, then `more` (NULL-terminated, or NULL). */
 static inline struct conf *

@@ -28,6 +28,10 @@ rates(void **state) {
     p = fixture_plan((const char *[]){"learner.warmup=10", "learner.lr=0.1", "learner.lr_end=0.2",
                                       "learner.lr_steps=5", NULL});
     assert_true(plan_rate(&p, 11) == 0.2);
+    p = fixture_plan(
+        (const char *[]){"learner.warmup=10", "learner.lr=0.1", "learner.ramp=4", NULL});
+    assert_true(fabs(plan_rate(&p, 11) - 0.025) < 1e-12 && fabs(plan_rate(&p, 13) - 0.075) < 1e-12);
+    assert_true(plan_rate(&p, 14) == 0.1 && plan_rate(&p, 99) == 0.1);
 }
 
 static void
