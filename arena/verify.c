@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "games/extern/extern.h"
 
 struct verify {
     const struct setup *setup;
@@ -343,17 +344,28 @@ check_reason(struct verify *v, double *result) {
 static void
 check_loser(struct verify *v) {
     const struct store_match *m = v->m;
-    bool needed = m->reason == END_INVALID || m->reason == END_NO_ANSWER || m->reason == END_TIME;
+    bool needed = m->reason == END_INVALID || m->reason == END_NO_ANSWER;
     if (m->loser < -1 || m->loser > 1)
         problem(v, "loser", "it is %d: no seat", m->loser);
     else if (needed && m->loser < 0)
         problem(v, "loser", "a match that ends by \"%s\" has one", reason_text(m));
     else if (m->loser >= 0 && (m->reason == END_PLAY || m->reason == END_TURN_LIMIT))
         problem(v, "loser", "it is %d, but nobody is at fault in \"%s\"", m->loser, reason_text(m));
-    else if (needed && m->reason != END_TIME && m->nturns &&
-             m->turn[m->nturns - 1].seat != m->loser)
+    else if (needed && m->nturns && m->turn[m->nturns - 1].seat != m->loser)
         problem(v, "loser", "it is %d, but seat %d gave the last reply", m->loser,
                 m->turn[m->nturns - 1].seat);
+}
+
+/* A game from outside may have failed, now or when the match was played: its position tells nothing
+ * then. */
+static bool
+check_fault(struct verify *v) {
+    const char *why = game_fault(v->setup->game, v->state, NULL);
+    enum match_reason r = v->m->reason;
+    bool failed = v->m->loser < 0 && (r == END_CRASH || r == END_TIME || r == END_ABORTED);
+    if (why && !failed)
+        problem(v, "moves", "the game fails when they are made again: %s", why);
+    return why != NULL;
 }
 
 static void
@@ -361,6 +373,8 @@ check_end(struct verify *v) {
     const struct store_match *m = v->m;
     double result;
     v->turn = -1;
+    if (check_fault(v))
+        return;
     if (v->moves < m->nmoves)
         problem(v, "moves", "%zu are recorded, but the turns account for %zu", m->nmoves, v->moves);
     check_loser(v);

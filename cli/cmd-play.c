@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "games/extern/extern.h"
 #include "policy/player.h"
 
 struct play {
@@ -193,8 +194,8 @@ show_result(const struct play *p, double result) {
     }
 }
 
-static void
-play_match(struct play *p, uint64_t match) {
+static int
+play_match(struct play *p, uint64_t match, struct err *e) {
     const struct game *g = p->setup.game;
     rng_init(&p->deal, p->setup.seed, match, RNG_DEAL);
     g->init(p->state, &p->setup.args);
@@ -202,9 +203,12 @@ play_match(struct play *p, uint64_t match) {
     putchar('\n');
     for (enum step step = GO_ON; step == GO_ON;) {
         int who = g->mover(p->state);
+        const char *fault = who == GAME_OVER ? game_fault(g, p->state, NULL) : NULL;
+        if (fault)
+            return err_set(e, "the game failed: %s", fault);
         if (who == GAME_OVER) {
             show_result(p, g->result(p->state));
-            return;
+            return 0;
         }
         if (who == GAME_CHANCE)
             apply(p, game_draw(g, p->state, rng_unit(&p->deal)));
@@ -215,6 +219,7 @@ play_match(struct play *p, uint64_t match) {
         if (step == FORFEIT)
             show_result(p, p->me ? -1 : 1);
     }
+    return 0;
 }
 
 /* ---- preparing ---- */
@@ -288,7 +293,7 @@ run_play(const struct cmd_args *a, struct err *e) {
         status = set_up(p, a, seed, e);
     if (!status) {
         greet(p, seed);
-        play_match(p, 1);
+        status = play_match(p, 1, e);
     }
     buf_free(&p->history);
     player_close(p->player);

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "games/extern/extern.h"
 #include "policy/snap.h"
 
 enum { FORMAT = 1, PATH = 4096, DIGEST = 16 };
@@ -22,7 +23,8 @@ digest(const struct eval_cache *c, char out[HASH_HEX]) {
     static const char *const numbers[] = {"prompt.max_reply", "match.retries",
                                           "sampling.temperature", "sampling.top_p", NULL};
     struct buf b = {0};
-    buf_fmt(&b, "%d %s %d %g", FORMAT, c->setup->spec, c->setup->game->version, EVAL_EPSILON);
+    const struct game *g = c->setup->game;
+    buf_fmt(&b, "%d %s %d %s %g", FORMAT, c->setup->spec, g->version, game_hash(g), EVAL_EPSILON);
     for (int i = 0; keys[i]; i++)
         buf_fmt(&b, "\n%s", conf_text(c->conf, keys[i]));
     for (int i = 0; numbers[i]; i++)
