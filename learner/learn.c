@@ -41,6 +41,7 @@ struct learner {
     int64_t *lease;             /* of the step in progress; owned */
     size_t nlease, lease_cap;
     int64_t step_began;            /* monotonic microseconds */
+    int64_t played;                /* when the last matches of the step were there */
     double wait_s, learn_s, ack_s; /* of the step in progress; ack_s of the one before */
     bool pending;                  /* the step was sent, and no answer came yet */
     bool refused;                  /* the step in progress */
@@ -293,6 +294,7 @@ measure(struct learner *l, int64_t step, double norm, double publish_s) {
     m->at[METRIC_TOKENS_S] = (double)l->lesson->tokens / whole;
     m->at[METRIC_MATCHES_S] = (double)l->lesson->matches / whole;
     m->at[METRIC_WAIT_DATA_S] = l->wait_s;
+    m->at[METRIC_WAIT_LEARNER_S] = seconds_since(l->played);
     m->at[METRIC_LEARN_S] = l->learn_s;
     m->at[METRIC_PUBLISH_S] = publish_s;
     m->at[METRIC_ACK_S] = l->ack_s;

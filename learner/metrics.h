@@ -6,29 +6,30 @@
 #include "base/buf.h"
 
 /* METRIC(id, name): `name` is what is stored. */
-#define METRICS(METRIC)                  \
-    METRIC(LOSS, "loss")                 \
-    METRIC(REWARD_0, "reward_0")         \
-    METRIC(REWARD_1, "reward_1")         \
-    METRIC(ADVANTAGE_0, "advantage_0")   \
-    METRIC(ADVANTAGE_1, "advantage_1")   \
-    METRIC(BASELINE_0, "baseline_0")     \
-    METRIC(BASELINE_1, "baseline_1")     \
-    METRIC(ENTROPY, "entropy")           \
-    METRIC(KL_MAGNET, "kl_magnet")       \
-    METRIC(KL_SAMPLER, "kl_sampler")     \
-    METRIC(GRAD_NORM, "grad_norm")       \
-    METRIC(LR, "lr")                     \
-    METRIC(REPLY_TOKENS, "reply_tokens") \
-    METRIC(INVALID, "invalid")           \
-    METRIC(MATCHES, "matches")           \
-    METRIC(TOKENS, "tokens")             \
-    METRIC(TOKENS_S, "tokens_s")         \
-    METRIC(MATCHES_S, "matches_s")       \
-    METRIC(WAIT_DATA_S, "wait_data_s")   \
-    METRIC(LEARN_S, "learn_s")           \
-    METRIC(PUBLISH_S, "publish_s")       \
-    METRIC(ACK_S, "ack_s")               \
+#define METRICS(METRIC)                      \
+    METRIC(LOSS, "loss")                     \
+    METRIC(REWARD_0, "reward_0")             \
+    METRIC(REWARD_1, "reward_1")             \
+    METRIC(ADVANTAGE_0, "advantage_0")       \
+    METRIC(ADVANTAGE_1, "advantage_1")       \
+    METRIC(BASELINE_0, "baseline_0")         \
+    METRIC(BASELINE_1, "baseline_1")         \
+    METRIC(ENTROPY, "entropy")               \
+    METRIC(KL_MAGNET, "kl_magnet")           \
+    METRIC(KL_SAMPLER, "kl_sampler")         \
+    METRIC(GRAD_NORM, "grad_norm")           \
+    METRIC(LR, "lr")                         \
+    METRIC(REPLY_TOKENS, "reply_tokens")     \
+    METRIC(INVALID, "invalid")               \
+    METRIC(MATCHES, "matches")               \
+    METRIC(TOKENS, "tokens")                 \
+    METRIC(TOKENS_S, "tokens_s")             \
+    METRIC(MATCHES_S, "matches_s")           \
+    METRIC(WAIT_DATA_S, "wait_data_s")       \
+    METRIC(WAIT_LEARNER_S, "wait_learner_s") \
+    METRIC(LEARN_S, "learn_s")               \
+    METRIC(PUBLISH_S, "publish_s")           \
+    METRIC(ACK_S, "ack_s")                   \
     METRIC(NODES, "nodes")
 
 #define METRIC_ID(id, name) METRIC_##id,
