@@ -72,7 +72,7 @@ BENCH := $(call programs,tests/bench/*.c)
 INT   := $(filter-out tests/int/lib%,$(sort $(wildcard tests/int/*.sh tests/int/*.py)))
 LINT  := tests/lint/lint.sh tests/lint/test.sh
 # Tests of threaded code say so in a comment, and run under ThreadSanitizer as well.
-THREADED := $(patsubst %.c,$(O)/%,$(shell grep -lE 'Run under.?$$|ThreadSanitizer too' \
+THREADED := $(patsubst %.c,$(O)/%,$(shell grep -l 'ThreadSanitizer too' \
               tests/unit/*/test_*.c 2>/dev/null))
 
 define unit_tests
