@@ -22,7 +22,7 @@
 
 #define DELAY_FIRST_US 50000
 #define DELAY_MOST_US 10000000
-#define STILLBORN_MOST 12    /* deaths in a row of workers that never finished a match */
+#define STILLBORN_MOST 12 /* deaths in a row of workers that never finished a match */
 #define STOP_WAIT_US 3000000
 #define READ_MOST (256 << 10)
 
@@ -36,10 +36,10 @@ struct worker {
     enum worker_state state;
     pid_t pid;
     struct bufferevent *stream;
-    int64_t *cast;           /* [ncast] policies it has been told of */
+    int64_t *cast; /* [ncast] policies it has been told of */
     size_t ncast;
-    int64_t jobs;            /* in flight */
-    bool alone;              /* plays one match again, by itself */
+    int64_t jobs; /* in flight */
+    bool alone;   /* plays one match again, by itself */
     int64_t heard_us, start_at_us, delay_us;
     uint64_t finished;
     char why[512];
@@ -75,6 +75,8 @@ on_message(struct worker *w, enum wire_type type, struct rd *body) {
             version != WIRE_VERSION)
             return -1;
         w->state = WORKER_READY;
+        if (store_run_put(w->serve->store, "kernel", c->kernel, NULL) < 0)
+            log_warn("crew", "the kernel's name was not recorded");
         return 0;
     case WIRE_DONE:
         if (wire_read_done(body, &c->incoming) < 0)
@@ -83,7 +85,7 @@ on_message(struct worker *w, enum wire_type type, struct rd *body) {
         w->alone = false;
         w->finished++;
         c->stillborn = 0;
-        serve_match(w->serve, &c->incoming.match, w->number);
+        serve_match(w->serve, &c->incoming, w->number);
         return 0;
     case WIRE_PULSE:
         return 0;
@@ -111,8 +113,7 @@ on_read(struct bufferevent *stream, void *arg) {
     enum wire_type type;
     struct rd body;
     int got = 0;
-    while (w->state != WORKER_DEAD &&
-           (got = wire_next(p + at, n - at, &type, &body, &used)) == 1) {
+    while (w->state != WORKER_DEAD && (got = wire_next(p + at, n - at, &type, &body, &used)) == 1) {
         if (on_message(w, type, &body) < 0) {
             got = -1;
             break;

@@ -24,10 +24,11 @@
 #include "base/mem.h"
 #include "games/extern/extern.h"
 
-#define TICK_US 20000        /* commits wait at most so long */
-#define PAUSE_US 500000      /* before a busy or full database is tried again */
+#define TICK_US 20000   /* commits wait at most so long */
+#define PAUSE_US 500000 /* before a busy or full database is tried again */
 #define MAX_ATTEMPTS 2
 #define STOP_US 50000
+#define THIN_SLICE 2048 /* match ids that one call of store_thin() passes */
 
 void
 serve_stop(struct serve *s) {
@@ -107,6 +108,21 @@ all_finished(const struct serve *s) {
     return true;
 }
 
+/* Gives every turn its prompt as text, for people who read the database. */
+static void
+spell_prompts(struct serve *s, struct store_turn *turn, size_t n) {
+    size_t room = 0;
+    for (size_t i = 0; i < n; i++)
+        room += turn[i].nprompt + 1;
+    buf_clear(&s->text);
+    buf_room(&s->text, room);
+    for (size_t i = 0; i < n; i++) {
+        turn[i].prompt_text = (const char *)s->text.at + s->text.len;
+        s->text.len +=
+            tokens_spell(turn[i].prompt, turn[i].nprompt, (char *)s->text.at + s->text.len) + 1;
+    }
+}
+
 static void
 record(struct serve *s, int64_t i, const struct store_match *m) {
     struct err e;
@@ -127,7 +143,8 @@ record(struct serve *s, int64_t i, const struct store_match *m) {
 }
 
 void
-serve_match(struct serve *s, const struct store_match *m, int worker) {
+serve_match(struct serve *s, const struct wire_match *in, int worker) {
+    const struct store_match *m = &in->match;
     int64_t i = m->id - s->first;
     if (i < 0 || i >= s->batch || s->slot[i].state != SLOT_PLAYING || s->slot[i].worker != worker) {
         log_warn("serve", "worker %d sent match %lld, which it was not given; ignored", worker,
@@ -160,8 +177,8 @@ abort_match(struct serve *s, int64_t i, const char *why) {
                             .ended_ms = now,
                             .attempts = j->attempts,
                             .detail = why};
-    log_warn("serve", "match %lld is given up after %d attempts: %s", (long long)j->id,
-             j->attempts, why);
+    log_warn("serve", "match %lld is given up after %d attempts: %s", (long long)j->id, j->attempts,
+             why);
     record(s, i, &m);
 }
 
@@ -247,8 +264,9 @@ serve_advance(struct serve *s, int64_t step, int64_t policy, const char *hash) {
     thin_snapshots(s);
     int64_t keep = conf_int(s->conf, "store.keep");
     struct err e;
-    if (keep > 1 && store_thin(s->store, s->lease_next - 1, (int)keep, &e) < 0)
-        log_warn("serve", "%s", e.text);
+    for (int64_t done = 0; keep > 1 && done < s->batch; done += THIN_SLICE)
+        if (store_thin(s->store, s->lease_next - 1, (int)keep, &e) < 0)
+            log_warn("serve", "%s", e.text);
     begin_iteration(s);
     crew_dispatch(s);
     api_offer(s);
@@ -320,7 +338,11 @@ load_schedule(struct serve *s, struct err *e) {
     };
     if (s->schedule.older + s->schedule.scripted > 1)
         return err_set(e, "schedule.older and schedule.scripted: the shares add up to more than 1");
-    if (add_scripted(s, "random", &s->schedule.random, e) < 0 || load_opponents(s, e) < 0)
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->setup.seed);
+    if (store_run_set(s->store, "seed", seed, e) < 0 ||
+        store_run_set(s->store, "game", s->setup.spec, e) < 0 ||
+        add_scripted(s, "random", &s->schedule.random, e) < 0 || load_opponents(s, e) < 0)
         return -1;
     return store_commit(s->store, e);
 }
@@ -441,6 +463,7 @@ close_all(struct serve *s) {
     free(s->slot);
     free(s->older);
     free(s->older_step);
+    buf_free(&s->text);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
 }
