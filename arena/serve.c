@@ -155,6 +155,7 @@ serve_match(struct serve *s, const struct wire_match *in, int worker) {
         log_warn("serve", "match %lld came back as another game; ignored", (long long)m->id);
         return;
     }
+    spell_prompts(s, in->turn, m->nturns);
     record(s, i, m);
     /* A worker gives a match up only where its game can no longer be played at all. */
     if (m->reason == END_ABORTED)
