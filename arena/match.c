@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/reply.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "games/extern/extern.h"
@@ -15,10 +16,10 @@
 
 struct guest { /* somebody who may sit at a table */
     int64_t id;
-    struct model *model;   /* owned; NULL for scripted players */
+    struct model *model; /* owned; NULL for scripted players */
     struct gen *gen;
     struct player *player;
-    int seats;             /* taken right now */
+    int seats; /* taken right now */
 };
 
 struct turn { /* like struct store_turn, with offsets into the match's buffers */
@@ -32,23 +33,24 @@ struct turn { /* like struct store_turn, with offsets into the match's buffers *
 struct match {
     struct match_job job;
     struct guest *guest[2];
-    int slot[2];             /* generation slot of each seat, -1 = none */
-    int turns[2];            /* turns each seat has had */
-    int forgiven;            /* invalid replies in a row */
+    int slot[2];  /* generation slot of each seat, -1 = none */
+    int turns[2]; /* turns each seat has had */
+    int forgiven; /* invalid replies in a row */
     struct rng deal;
     int64_t started_ms;
-    int waiting;             /* seat whose reply is being generated, -1 = none */
-    struct buf history[2];   /* narration so far; news[] of it begin at news[seat] */
+    int waiting;           /* seat whose reply is being generated, -1 = none */
+    struct buf history[2]; /* narration so far; news[] of it begin at news[seat] */
     size_t news[2];
-    struct tokens ids;       /* prompts and replies of all turns */
-    struct buf bytes;        /* replies and words of all turns */
+    struct tokens ids; /* prompts and replies of all turns */
+    struct buf bytes;  /* replies and words of all turns */
+    struct buf word;   /* scratch */
     struct turn *turn;
     size_t nturns, turn_cap;
     float *logp;
     size_t nlogp, logp_cap;
     int32_t *move;
     size_t nmoves, move_cap;
-    struct match *next;      /* in the free list */
+    struct match *next; /* in the free list */
     _Alignas(16) unsigned char state[GAME_MAX_STATE];
 };
 
@@ -56,13 +58,13 @@ struct runner {
     const struct setup *setup;
     struct prompt_uses uses;
     int move_limit, turn_limit;
-    struct guest **guest;    /* pointers stay valid while the list grows */
+    struct guest **guest; /* pointers stay valid while the list grows */
     size_t nguests;
     struct match **active;
     size_t nactive, active_cap;
-    size_t left;             /* of active, in a round that was broken off */
+    size_t left; /* of active, in a round that was broken off */
     struct match *idle;
-    struct store_turn *out;  /* scratch of hand-over */
+    struct store_turn *out; /* scratch of hand-over */
     size_t out_cap;
 };
 
@@ -82,6 +84,7 @@ match_free(struct match *m) {
     buf_free(&m->history[1]);
     tokens_free(&m->ids);
     buf_free(&m->bytes);
+    buf_free(&m->word);
     free(m->turn);
     free(m->logp);
     free(m->move);
@@ -405,29 +408,25 @@ hand_over(struct runner *r, struct match *m, const struct ending *end,
     done(arg, &out);
 }
 
-/* The verdict on the newest turn's reply; applies the action of a good one. Returns true when the match
- * goes on, else sets *reason. */
+/* The verdict on the newest turn's reply; applies the action of a good one. Returns true when the
+ * match goes on, else sets *reason. */
 static bool
 judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reason) {
     struct turn *t = &m->turn[m->nturns - 1];
-    char word[GAME_WORD * 4];
-    struct text w;
-    text_init(&w, word, sizeof word);
-    const char *reply = (const char *)m->bytes.at + t->reply;
-    if (cut)
-        t->verdict = VERDICT_CUT;
-    else if (answer_extract(r->setup->answer, reply, t->nreply, &w) < 0)
-        t->verdict = VERDICT_NO_WORD;
-    else {
-        t->has_word = true;
+    buf_clear(&m->word);
+    struct reply said = reply_read(r->setup, m->state, (const char *)m->bytes.at + t->reply,
+                                   t->nreply, cut, &m->word);
+    t->verdict = said.verdict;
+    t->action = said.action;
+    t->has_word = said.word != NULL;
+    if (said.word) {
         t->word = m->bytes.len;
-        buf_add(&m->bytes, word, w.len + 1);
-        t->action = w.cut ? -1 : game_parse(r->setup->game, m->state, word, w.len);
-        t->verdict = t->action < 0 ? VERDICT_ILLEGAL : VERDICT_OK;
+        buf_add(&m->bytes, said.word, said.nword + 1);
     }
     m->turns[t->seat]++;
     if (t->verdict == VERDICT_OK) {
         m->forgiven = 0;
+        reply_say(r->setup, m->state, said.word, said.nword);
         apply(r, m, t->action);
         return true;
     }

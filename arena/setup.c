@@ -81,6 +81,11 @@ setup_load(struct setup *s, const struct conf *c, struct err *e) {
     s->answer = answer_find(conf_text(c, "prompt.answer"), e);
     if (!s->answer)
         return err_prefix(e, "prompt.answer");
+    if (s->game->say && strcmp(s->answer->name, "whole"))
+        return err_set(e,
+                       "prompt.answer: players talk in %s, and the game itself finds the action in "
+                       "the whole reply: use whole",
+                       s->game->name);
     enum prompt_mode mode =
         conf_text(c, "prompt.mode")[0] == 'c' ? PROMPT_CONVERSATION : PROMPT_OBSERVATION;
     s->prompt =

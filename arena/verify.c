@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/reply.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "games/extern/extern.h"
@@ -26,8 +27,8 @@ struct verify {
     struct rng deal;
     struct buf history[2];
     size_t news[2];
-    struct tokens prompt; /* scratch */
-    struct buf spelled;   /* scratch */
+    struct tokens prompt;     /* scratch */
+    struct buf spelled, word; /* scratch */
     _Alignas(16) unsigned char state[GAME_MAX_STATE];
 };
 
@@ -50,6 +51,7 @@ verify_free(struct verify *v) {
     buf_free(&v->history[0]);
     buf_free(&v->history[1]);
     buf_free(&v->spelled);
+    buf_free(&v->word);
     tokens_free(&v->prompt);
     free(v);
 }
@@ -194,25 +196,6 @@ check_tokens(struct verify *v, const struct store_turn *t) {
         }
 }
 
-struct judgement {
-    enum turn_verdict verdict;
-    int action;
-    const char *word; /* NULL: none */
-};
-
-static struct judgement
-judge(struct verify *v, const struct store_turn *t, char *room, size_t cap) {
-    if (t->verdict == VERDICT_CUT ||
-        t->verdict == VERDICT_TIME) /* seen in the tokens, or on a clock */
-        return (struct judgement){t->verdict, -1, NULL};
-    struct text w;
-    text_init(&w, room, cap);
-    if (answer_extract(v->setup->answer, t->nreply ? t->reply : "", t->nreply, &w) < 0)
-        return (struct judgement){VERDICT_NO_WORD, -1, NULL};
-    int action = w.cut ? -1 : game_parse(v->setup->game, v->state, room, w.len);
-    return (struct judgement){action < 0 ? VERDICT_ILLEGAL : VERDICT_OK, action, room};
-}
-
 static const char *
 or_none(const char *word) {
     return word ? word : "none";
@@ -221,8 +204,11 @@ or_none(const char *word) {
 /* Returns true when the action was applied. */
 static bool
 check_answer(struct verify *v, const struct store_turn *t) {
-    char room[GAME_WORD * 4];
-    struct judgement j = judge(v, t, room, sizeof room);
+    /* A cut is seen in the tokens, a time-out was on a clock. */
+    struct reply j = {.verdict = t->verdict, .action = -1};
+    buf_clear(&v->word);
+    if (t->verdict != VERDICT_CUT && t->verdict != VERDICT_TIME)
+        j = reply_read(v->setup, v->state, t->reply, t->nreply, false, &v->word);
     if (!j.word != !t->word || (j.word && strcmp(j.word, t->word)))
         problem(v, "word", "it is \"%.80s\", but the %s parser finds \"%.80s\" in the reply",
                 or_none(t->word), v->setup->answer->name, or_none(j.word));

@@ -115,7 +115,7 @@ static void
 start_exact(struct job *j) {
     const char *why;
     struct err e;
-    if (!eval_is_exact(&j->setup, &why)) {
+    if (!eval_is_exact(&j->setup, !j->members, &why)) {
         snprintf(j->why, sizeof j->why, "%s", why);
         return;
     }
@@ -266,6 +266,8 @@ tally_json(const struct job *j, const struct eval_tally *t) {
     json_object_set_new(o, "invalid", json_integer(t->invalid));
     json_object_set_new(o, "invalid_other", json_integer(t->invalid_other));
     json_object_set_new(o, "decisions", json_integer(t->decisions));
+    if (t->failed)
+        json_object_set_new(o, "failed", json_integer(t->failed));
     return o;
 }
 
@@ -279,6 +281,7 @@ both(const struct eval_tally t[2]) {
         .decisions = t[0].decisions + t[1].decisions,
         .invalid = t[0].invalid + t[1].invalid,
         .invalid_other = t[0].invalid_other + t[1].invalid_other,
+        .failed = t[0].failed + t[1].failed,
         .payoff = t[0].payoff + t[1].payoff,
         .squares = t[0].squares + t[1].squares,
     };
@@ -326,8 +329,13 @@ measure_against(struct job *j, const char *name, json_t *list, struct err *e) {
     if (status < 0)
         return err_prefix(e, "against %s", name);
     struct eval_tally sum = both(tally);
+    const char *why = tally[tally[0].failed ? 0 : 1].why;
+    if (!sum.matches)
+        return err_set(e, "against %s: every match failed: %s", name, why);
     json_t *o = tally_json(j, &sum);
     json_object_set_new(o, "name", json_string(name));
+    if (sum.failed)
+        json_object_set_new(o, "why", json_string(why));
     json_object_set_new(o, "seats",
                         json_pack("[o,o]", tally_json(j, &tally[0]), tally_json(j, &tally[1])));
     double value[2];
@@ -425,6 +433,7 @@ add_tally(struct table *t, const char *name, const char *seat, const json_t *o) 
     table_add(t, seat);
     double n = json_number_value(json_object_get(o, "matches"));
     table_fmt(t, "%.0f", n);
+    n = n > 0 ? n : 1;
     for (int i = 0; i < 3; i++) {
         const json_t *range = json_object_get(json_object_get(o, "interval"), keys[i]);
         table_fmt(t, "%.1f (%.1f-%.1f)", 100 * json_number_value(json_object_get(o, keys[i])) / n,
@@ -454,6 +463,11 @@ show_matches(const struct job *j, const json_t *against) {
     table_print(&t, stdout);
     for (size_t i = 0; i < json_array_size(against); i++) {
         const json_t *o = json_array_get(against, i), *value = json_object_get(o, "value");
+        const char *why = json_string_value(json_object_get(o, "why"));
+        if (why)
+            printf("%lld matches against %s failed and are not counted: %s\n",
+                   (long long)json_integer_value(json_object_get(o, "failed")),
+                   json_string_value(json_object_get(o, "name")), why);
         if (value)
             printf("exact value against %s: %+.4f as seat 0, %+.4f as seat 1\n",
                    json_string_value(json_object_get(o, "name")),

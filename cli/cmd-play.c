@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/reply.h"
 #include "arena/verify.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -34,10 +35,12 @@ struct play {
 
 enum step { GO_ON, LEFT, FORFEIT };
 
-/* Tells the person and the opponent of an action, then applies it. */
+/* Tells the person and the opponent of an action and the words that go with it, and applies it. */
 static void
-apply(struct play *p, int action) {
+apply(struct play *p, int action, const char *words) {
     const struct game *g = p->setup.game;
+    if (words)
+        reply_say(&p->setup, p->state, words, strlen(words));
     char line[GAME_TEXT];
     struct text t;
     text_init(&t, line, sizeof line);
@@ -104,8 +107,8 @@ person_moves(struct play *p) {
             line[--n] = '\0';
         int action = game_parse(p->setup.game, p->state, line, (size_t)n);
         if (action >= 0) {
+            apply(p, action, line);
             free(line);
-            apply(p, action);
             return GO_ON;
         }
         if (!strcmp(line, "?") || !strcmp(line, "rules")) {
@@ -124,7 +127,7 @@ person_moves(struct play *p) {
 }
 
 static int
-ask_model(struct play *p, struct rng *stream, struct buf *said) {
+ask_model(struct play *p, struct rng *stream, struct buf *said, struct buf *word) {
     const struct setup *s = &p->setup;
     struct tokens prompt = {0};
     const char *history = buf_text(&p->history);
@@ -144,28 +147,34 @@ ask_model(struct play *p, struct rng *stream, struct buf *said) {
     tokens_free(&prompt);
     buf_room(said, reply.n + 1);
     said->len = tokens_spell(reply.tokens, reply.n, (char *)said->at);
-    char word[GAME_WORD * 4];
-    struct text w;
-    text_init(&w, word, sizeof word);
-    if (reply.cut || answer_extract(s->answer, buf_text(said), said->len, &w) < 0 || w.cut)
-        return -1;
-    return game_parse(s->game, p->state, word, w.len);
+    return reply_read(s, p->state, buf_text(said), said->len, reply.cut, word).action;
+}
+
+/* A scripted player's words are those of its action. */
+static int
+ask_scripted(struct play *p, struct rng *stream, struct buf *word) {
+    char spelled[GAME_WORD];
+    struct text t;
+    int action = player_choose(p->player, p->state, stream);
+    text_init(&t, spelled, sizeof spelled);
+    p->setup.game->spell(p->state, action, &t);
+    buf_add(word, spelled, t.len + 1);
+    return action;
 }
 
 static enum step
 opponent_moves(struct play *p, uint64_t match) {
     struct rng stream;
-    struct buf said = {0};
+    struct buf said = {0}, word = {0};
     enum step step = GO_ON;
     rng_init(&stream, p->setup.seed, match << 16 | (uint64_t)p->turns,
              RNG_SEAT + (unsigned)(1 - p->me));
-    int action =
-        p->gen ? ask_model(p, &stream, &said) : player_choose(p->player, p->state, &stream);
+    int action = p->gen ? ask_model(p, &stream, &said, &word) : ask_scripted(p, &stream, &word);
     p->turns++;
     p->news = p->history.len;
     if (action >= 0) {
         p->forgiven = 0;
-        apply(p, action);
+        apply(p, action, buf_text(&word));
     } else {
         struct buf shown = {0};
         term_quote(&shown, buf_text(&said), said.len);
@@ -174,6 +183,7 @@ opponent_moves(struct play *p, uint64_t match) {
         step = p->forgiven++ < p->setup.retries ? GO_ON : FORFEIT;
     }
     buf_free(&said);
+    buf_free(&word);
     return step;
 }
 
@@ -211,7 +221,7 @@ play_match(struct play *p, uint64_t match, struct err *e) {
             return 0;
         }
         if (who == GAME_CHANCE)
-            apply(p, game_draw(g, p->state, rng_unit(&p->deal)));
+            apply(p, game_draw(g, p->state, rng_unit(&p->deal)), NULL);
         else if (who == p->me)
             step = person_moves(p);
         else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/reply.h"
 #include "arena/verify.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
@@ -139,6 +140,8 @@ print_turn(struct replay *r, const struct store_match *m, size_t i, size_t *at) 
     print_reply(t);
     if (t->verdict != VERDICT_OK)
         return true;
+    if (t->word)
+        reply_say(&r->setup, r->state, t->word, strlen(t->word));
     return *at < m->nmoves && apply(r, m->moves[(*at)++]) && pass_chance(r, m, at);
 }
 

@@ -2,6 +2,7 @@
  * The ids, and with them the deals and the players' random streams, are the same for every opponent
  * and every policy that is measured, so that differences are not those of the cards. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "arena/match.h"
@@ -52,6 +53,12 @@ count(void *arg, const struct store_match *m) {
     int seat = (int)(m->id & 1);
     struct eval_tally *t = &tally[seat];
     double payoff = seat ? -m->result : m->result;
+    if (m->loser < 0 &&
+        (m->reason == END_CRASH || m->reason == END_TIME || m->reason == END_ABORTED)) {
+        t->failed++;
+        snprintf(t->why, sizeof t->why, "%s", m->detail ? m->detail : "the game failed");
+        return;
+    }
     t->matches++;
     for (size_t i = 0; i < m->nturns; i++)
         t->decisions += m->turn[i].seat == seat;

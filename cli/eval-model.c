@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arena/reply.h"
 #include "arena/verify.h"
 #include "base/mem.h"
 #include "cli/eval.h"
@@ -32,7 +33,7 @@ struct reading {
     size_t most_replies;           /* of one set */
     const struct solve_info *info; /* the set in hand */
     struct buf words;              /* of its actions, each NUL-terminated */
-    struct buf text;               /* scratch */
+    struct buf text, word;         /* scratch */
     struct gen_prune prune;
     bool known; /* `allowed` tells what may follow the tokens `behind` in this set */
     struct tokens behind;
@@ -195,18 +196,15 @@ static void
 add_reply(struct reading *r, const struct gen_outcomes *list, const struct gen_outcome *o,
           double *p) {
     const struct solve_info *info = r->info;
-    int chosen = info->actions, action = -1;
-    char word[GAME_WORD * 4];
-    struct text w;
-    text_init(&w, word, sizeof word);
+    int chosen = info->actions;
     buf_clear(&r->text);
+    buf_clear(&r->word);
     buf_room(&r->text, o->n + 1);
     size_t n = tokens_spell(list->tokens.at + o->at, o->n, (char *)r->text.at);
-    bool found = !o->cut && !answer_extract(r->setup->answer, (const char *)r->text.at, n, &w);
-    if (found && !w.cut)
-        action = game_parse(r->setup->game, info->state, word, w.len);
-    for (int i = 0; i < info->actions && action >= 0; i++)
-        if (info->action[i] == action)
+    struct reply said =
+        reply_read(r->setup, info->state, (const char *)r->text.at, n, o->cut, &r->word);
+    for (int i = 0; i < info->actions && said.action >= 0; i++)
+        if (info->action[i] == said.action)
             chosen = i;
     p[chosen] += o->probability;
 }
@@ -285,6 +283,7 @@ eval_model(const struct setup *s, const struct solve *game, const struct model *
     buf_free(&r.words);
     tokens_free(&r.behind);
     buf_free(&r.text);
+    buf_free(&r.word);
     free(r.slot);
     free(r.at);
 }

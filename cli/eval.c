@@ -14,17 +14,21 @@ static const long count_bound = 3000000;         /* positions that eval_decision
 static const size_t equilibrium_work = 20000000; /* node visits, roughly */
 
 bool
-eval_is_exact(const struct setup *s, const char **why) {
+eval_is_exact(const struct setup *s, bool scripted, const char **why) {
     struct prompt_uses uses = prompt_uses(s->prompt);
     *why = NULL;
-    if (prompt_mode(s->prompt) == PROMPT_CONVERSATION)
+    if (s->max_turns && s->max_turns < s->game->max_plies(&s->args))
+        *why = "match.max_turns cuts matches short, which the solver does not model";
+    else if (scripted)
+        return true; /* it reads no prompt and says nothing */
+    else if (s->game->say)
+        *why = "players talk in this game, and what they say is no part of the solver's tree";
+    else if (prompt_mode(s->prompt) == PROMPT_CONVERSATION)
         *why = "in conversation mode a reply depends on all that was said before; exact evaluation "
                "needs prompt.mode: observation";
     else if (uses.history || uses.news)
         *why = "{history} and {news} of the prompt tell more than the information set; exact "
                "evaluation needs a template without them";
-    else if (s->max_turns && s->max_turns < s->game->max_plies(&s->args))
-        *why = "match.max_turns cuts matches short, which the solver does not model";
     return !*why;
 }
 

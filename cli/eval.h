@@ -17,8 +17,8 @@
 
 /* ---- exactly (cli/eval.c) ---- */
 
-/* Does a prompt depend on the information set only? If not, `why` is a sentence for people. */
-bool eval_is_exact(const struct setup *s, const char **why);
+/* Does what the policy does depend on the information set only? If not, `why` is a sentence. */
+bool eval_is_exact(const struct setup *s, bool scripted, const char **why);
 
 /* What the snapshot does, as a strategy [solve_width]. *rest = greatest mass left unlisted in one
  * set (it counts as invalid). */
@@ -43,6 +43,8 @@ struct eval_tally { /* as one seat */
     int matches, win, draw, loss;
     long long decisions;        /* of the measured */
     int invalid, invalid_other; /* matches that ended by a fault of the measured, of the opponent */
+    int failed;                 /* matches that the game itself failed: in no other number */
+    char why[400];              /* of the last of them */
     double payoff, squares;     /* sums of the zero-sum payoff, [-1, 1], and of its square */
 };
 
