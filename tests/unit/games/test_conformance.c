@@ -22,14 +22,34 @@
 struct reading {
     const char *word;  /* an optional word before the number, "col" */
     int numbers;       /* in one bracket */
+    bool cells;        /* two cells instead, a2a3 */
     bool inner_blanks; /* [ 3 ] is read */
     bool last;         /* of several brackets */
 };
+
+/* "a2a3]" or "a02a03]" at `p`. */
+static bool
+read_cells(const char *p, char *word) {
+    for (int i = 0; i < 2; i++) {
+        if (!isalpha((unsigned char)*p))
+            return false;
+        *word++ = *p++;
+        int row = 0, digits = 0;
+        for (; digits < 2 && isdigit((unsigned char)*p); p++, digits++)
+            row = 10 * row + (*p - '0');
+        if (!digits)
+            return false;
+        word += sprintf(word, "%d", row);
+    }
+    return *p == ']';
+}
 
 /* One bracket "[col 3]" or "[2 1]" at `p`, which points behind its '['. */
 static bool
 read_bracket(const struct reading *r, const char *p, char *word) {
     size_t n = strlen(r->word), len = 0;
+    if (r->cells)
+        return read_cells(p, word);
     while (r->inner_blanks && isspace((unsigned char)*p))
         p++;
     if (n && strncasecmp(p, r->word, n) == 0) {
@@ -156,6 +176,17 @@ connect_four_conforms(void **state) {
     replay_file("ConnectFour-v0.jsonl", "connect_four", &r, 21);
 }
 
+/* Steps onto a free cell are straight there. A seat without a move would have to give an illegal
+ * reply there, and so loses as it does here. */
+static void
+breakthrough_conforms(void **state) {
+    (void)state;
+    const struct reading r = {.word = "", .cells = true};
+    replay_file("Breakthrough-v0.jsonl", "breakthrough(diagonal=false)", &r, 20);
+    replay_file("Breakthrough-v0-tiny.jsonl", "breakthrough(rows=5,columns=5,diagonal=false)", &r,
+                20);
+}
+
 static void
 nim_conforms(void **state) {
     (void)state;
@@ -170,6 +201,7 @@ main(void) {
         cmocka_unit_test(tic_tac_toe_conforms),
         cmocka_unit_test(connect_four_conforms),
         cmocka_unit_test(nim_conforms),
+        cmocka_unit_test(breakthrough_conforms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,8 @@
 static const struct {
     const char *file, *spec;
 } plays[] = {
+    {"breakthrough", "breakthrough(rows=6,columns=5)"},
+    {"breakthrough-tiny", "breakthrough(rows=5,columns=5,diagonal=false)"},
     {"connect_four", "connect_four"},
     {"connect_four-small", "connect_four(rows=4,columns=5)"},
     {"kuhn_poker", "kuhn_poker"},
