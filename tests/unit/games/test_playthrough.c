@@ -35,6 +35,7 @@ static const struct {
     {"pig-short", "pig(goal=10,moves=6,must_hold=false)"},
     {"prisoners_dilemma", "prisoners_dilemma(rounds=3)"},
     {"rock_paper_scissors", "rock_paper_scissors"},
+    {"snake", "snake"},
     {"tic_tac_toe", "tic_tac_toe"},
     {"truth_and_deception", "truth_and_deception"},
 };
