@@ -31,6 +31,7 @@ static const struct {
     {"negotiation-5", "negotiation(resources=5,turns=6)"},
     {"nim", "nim"},
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
+    {"othello", "othello"},
     {"pig", "pig(goal=20)"},
     {"pig-short", "pig(goal=10,moves=6,must_hold=false)"},
     {"prisoners_dilemma", "prisoners_dilemma(rounds=3)"},
