@@ -36,6 +36,8 @@ static const struct {
     {"nim", "nim"},
     {"nim-misere", "nim(piles=5-7-9-11-2,misere=true)"},
     {"othello", "othello"},
+    {"phantom_ttt", "phantom_ttt"},
+    {"phantom_ttt-abrupt", "phantom_ttt(abrupt=true)"},
     {"pig", "pig(goal=20)"},
     {"pig-short", "pig(goal=10,moves=6,must_hold=false)"},
     {"prisoners_dilemma", "prisoners_dilemma(rounds=3)"},
