@@ -24,6 +24,8 @@ static const struct {
     {"connect_four-small", "connect_four(rows=4,columns=5)"},
     {"dark_hex", "dark_hex"},
     {"dark_hex-abrupt", "dark_hex(abrupt=true)"},
+    {"goofspiel", "goofspiel"},
+    {"goofspiel-hidden", "goofspiel(cards=5,order=2,hidden=true,difference=true)"},
     {"hex", "hex"},
     {"hex-5", "hex(size=5)"},
     {"kuhn_poker", "kuhn_poker"},
