@@ -18,6 +18,8 @@
 static const struct {
     const char *file, *spec;
 } plays[] = {
+    {"battleship", "battleship"},
+    {"blotto", "blotto(coins=4,fields=3)"},
     {"breakthrough", "breakthrough(rows=6,columns=5)"},
     {"breakthrough-tiny", "breakthrough(rows=5,columns=5,diagonal=false)"},
     {"connect_four", "connect_four"},
