@@ -38,25 +38,48 @@ so_do_their_variants(void **state) {
         "connect_four(rows=12,columns=4)",
         "connect_four(rows=5,columns=10)",
         "nim(piles=1)",
-        "nim(piles=60-60-60-60-60-60-60-60)",
         "nim(piles=5-7-9-11-2,misere=true)",
+        "battleship(rows=1,columns=1,ships=1,shots=1)",
+        "battleship(rows=4,columns=4,ships=4-4-4-4)",
+        "blotto(coins=1,fields=2)",
+        "breakthrough(diagonal=false)",
+        "breakthrough(rows=3,columns=2,home=1,diagonal=false)",
+        "dark_hex(size=2)",
+        "dark_hex(abrupt=true)",
+        "goofspiel(cards=2,order=1)",
+        "goofspiel(cards=13,hidden=true,difference=true)",
+        "goofspiel(cards=5,order=2,hidden=true)",
+        "hex(size=2)",
+        "phantom_ttt(abrupt=true)",
+        "snake(width=4,height=4,apples=5,turns=1)",
+        "snake(width=10,height=10,apples=5,turns=100)",
+        "liars_dice(dice=2,sides=3)",
+        "liars_dice(dice=3)",
+        "liars_dice(dice=3,wild=false,strict=true,most=12)",
+        "liars_dice(dice=2,sides=6,most=12)",
+        "negotiation(resources=5,turns=12)",
+        "negotiation(turns=1,talk=false)",
         "pig(goal=1,moves=1)",
         "pig(goal=30,moves=10,must_hold=false)",
-        "rock_paper_scissors(rounds=1)",
-        "rock_paper_scissors(rounds=20)",
-        "liars_dice(dice=2,sides=3)",
-        "liars_dice(dice=5)",
-        "liars_dice(dice=5,wild=false,strict=true,most=40)",
-        "liars_dice(dice=2,sides=6,most=12)",
         "prisoners_dilemma(rounds=3,talk=0)",
         "prisoners_dilemma(rounds=2,talk=8,points=0-0-0-0)",
-        "negotiation(resources=5,turns=31)",
-        "negotiation(turns=1,talk=false)",
+        "rock_paper_scissors(rounds=1)",
+        "rock_paper_scissors(rounds=20)",
         "truth_and_deception(talk=0)",
         "truth_and_deception(talk=50)",
     };
+    static const char *const large[] = {
+        "battleship(rows=6,columns=6,ships=6-3-2-1,shots=36)",
+        "blotto(coins=5,fields=6)",
+        "breakthrough(rows=10,columns=10)",
+        "dark_hex(size=11,abrupt=true)",
+        "hex(size=11)",
+        "nim(piles=60-60-60-60-60-60-60-60)",
+    };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++)
-        keeps_the_laws(specs[i], strstr(specs[i], "60-60") ? 1 : 30);
+        keeps_the_laws(specs[i], 30);
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++)
+        keeps_the_laws(large[i], 2);
 }
 
 /* ---- wrong games ---- */
