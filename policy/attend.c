@@ -3,13 +3,17 @@
  * interleaved parts. */
 #include "policy/attend.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "policy/vec.h"
 
-enum { PARTS = 4 }; /* independent sums, so that additions need not wait for each other */
+enum {
+    PARTS = 4, /* independent sums, so that additions need not wait for each other */
+    STRIP = 4, /* vectors of an output computed together */
+};
 
 struct shape
 shape_of(const struct model_config *c) {
@@ -29,15 +33,17 @@ shape_of(const struct model_config *c) {
 }
 
 void
-sight_init(struct sight *s, size_t context, size_t lane) {
+sight_init(struct sight *s, const struct shape *h) {
     *s = (struct sight){0};
-    s->span = mem_alloc(context * sizeof *s->span);
-    s->row = mem_zero(context + LANES, sizeof *s->row);
-    size_t row = context + 4 * LANES;
-    s->space = mem_aligned(2 * row * sizeof *s->space);
+    s->span = mem_alloc(h->context * sizeof *s->span);
+    s->row = mem_zero(h->context + LANES, sizeof *s->row);
+    s->width = (h->context + 4 * LANES) / LANES * LANES;
+    s->space = mem_aligned((2 * h->heads * s->width + LANES) * sizeof *s->space);
     s->score = s->space + LANES;
-    s->pull = s->score + row;
-    s->pad = mem_aligned(2 * lane * sizeof *s->pad);
+    s->pull = s->score + h->heads * s->width;
+    s->scale = mem_aligned(h->heads * sizeof *s->scale);
+    s->q = mem_aligned(h->heads * h->lane * sizeof *s->q);
+    s->dout = mem_aligned(h->heads * h->lane * sizeof *s->dout);
 }
 
 void
@@ -45,7 +51,9 @@ sight_free(struct sight *s) {
     free(s->span);
     free(s->row);
     free(s->space);
-    free(s->pad);
+    free(s->scale);
+    free(s->q);
+    free(s->dout);
     *s = (struct sight){0};
 }
 
@@ -77,8 +85,10 @@ tile_dot(const float *with, const float *tile, size_t head) {
         part[2] += vec_all(with[d + 2]) * vec_load(tile + (d + 2) * LANES);
         part[3] += vec_all(with[d + 3]) * vec_load(tile + (d + 3) * LANES);
     }
-    for (size_t k = 0; d < head; d++, k++)
-        part[k] += vec_all(with[d]) * vec_load(tile + d * LANES);
+    if (d < head) { /* heads are even */
+        part[0] += vec_all(with[d]) * vec_load(tile + d * LANES);
+        part[1] += vec_all(with[d + 1]) * vec_load(tile + (d + 1) * LANES);
+    }
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
@@ -95,19 +105,38 @@ store_after(float *p, vec v, size_t skip) {
 /* score[position] = with . number row of that position, for one group's part of the tiles. Writes up
  * to 15 numbers of rubbish behind the last. Spans are found from the end; they are written from the
  * start, so that the rubbish behind a span is overwritten by the next. */
-static void
-scores(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
-       size_t group, float *score) {
-    const float *base = tiles + group * h->head * LANES;
-    size_t stride = h->kv * LANES;
+VEC_INLINE void
+scores_of(const struct sight *s, const float *with, const float *base, size_t head, size_t stride,
+          float *score) {
     for (size_t k = s->spans; k-- > 0;) {
         const struct span *p = &s->span[k];
         size_t skip = p->lo % LANES;
         float *to = score + p->pos - skip;
         const float *tile = base + p->lo / LANES * stride;
-        store_after(to, tile_dot(with, tile, h->head), skip);
+        store_after(to, tile_dot(with, tile, head), skip);
         for (size_t i = LANES; i < skip + p->n; i += LANES)
-            vec_store(to + i, tile_dot(with, tile += stride, h->head));
+            vec_store(to + i, tile_dot(with, tile += stride, head));
+    }
+}
+
+/* The same, with loops of known length for the usual heads. */
+static void
+scores(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
+       size_t group, float *score) {
+    const float *base = tiles + group * h->head * LANES;
+    size_t stride = h->kv * LANES;
+    switch (h->head) {
+    case 8:
+        scores_of(s, with, base, 8, stride, score);
+        break;
+    case 16:
+        scores_of(s, with, base, 16, stride, score);
+        break;
+    case 32:
+        scores_of(s, with, base, 32, stride, score);
+        break;
+    default:
+        scores_of(s, with, base, h->head, stride, score);
     }
 }
 
@@ -127,40 +156,68 @@ exponentials(float *score, size_t n) {
     return vec_sum(sum);
 }
 
-/* out (head numbers) = sum_position weight * its row at base, times `scale`: in whole vectors, two at a
- * time where there are two. */
-VEC_INLINE void
-weigh(const struct sight *s, const float *weight, const float *base, size_t vectors, vec scale,
-      vec *out) {
-    vec part[2][PARTS] = {{{0}}};
-    for (size_t i = 0; i < s->n; i += PARTS)
-        for (size_t k = 0; k < PARTS; k++) {
-            const float *row = base + s->row[i + k];
-            vec w = vec_all(weight[i + k]);
-            for (size_t v = 0; v < vectors; v++)
-                part[v][k] += w * vec_load(row + v * LANES);
-        }
-    for (size_t v = 0; v < vectors; v++)
-        out[v] = ((part[v][0] + part[v][1]) + (part[v][2] + part[v][3])) * scale;
+/* Some vectors of an output, worked on together: which weights they take and which columns of the rows
+ * they sum. */
+struct strip {
+    const float *weight[STRIP], *pull[STRIP]; /* by position */
+    size_t column[STRIP], head[STRIP], d[STRIP];
+};
+
+/* Vectors [v, v + n) of all heads' vectors; a group's columns are `step` apart. */
+static void
+strip_make(struct strip *t, const struct shape *h, const struct sight *s, size_t v, size_t n,
+           size_t step) {
+    size_t per = h->lane / LANES, share = h->heads / h->groups;
+    for (size_t k = 0; k < n; k++) {
+        t->head[k] = (v + k) / per;
+        t->d[k] = (v + k) % per * LANES;
+        t->weight[k] = s->score + t->head[k] * s->width;
+        t->pull[k] = s->pull + t->head[k] * s->width;
+        t->column[k] = t->head[k] / share * step + t->d[k];
+    }
 }
 
-/* The same for a whole head, stored at `to`. */
+/* out[k] = sum_position weight[k] * row[column[k]...]; n is a constant where this is used. */
+VEC_INLINE void
+weigh(const struct sight *s, const struct strip *t, const float *const *weight, const float *base,
+      size_t n, vec *out) {
+    vec part[STRIP][PARTS] = {{{0}}};
+    for (size_t i = 0; i < s->n; i += PARTS)
+        for (size_t p = 0; p < PARTS; p++) {
+            const float *row = base + s->row[i + p];
+            for (size_t k = 0; k < n; k++)
+                part[k][p] += vec_all(weight[k][i + p]) * vec_load(row + t->column[k]);
+        }
+    for (size_t k = 0; k < n; k++)
+        out[k] = (part[k][0] + part[k][1]) + (part[k][2] + part[k][3]);
+}
+
+/* out (heads * head) = for every head, the sum over positions of its weights (scores, or what pulls on
+ * them) times the rows at base, times the head's scale (NULL: 1). */
 static void
-weigh_head(const struct shape *h, const struct sight *s, const float *weight, const float *base,
-           float scale, float *to) {
-    vec out[2], by = vec_all(scale);
-    size_t d = 0;
-    for (; d + 2 * LANES <= h->head; d += 2 * LANES) {
-        weigh(s, weight, base + d, 2, by, out);
-        vec_store(to + d, out[0]);
-        vec_store(to + d + LANES, out[1]);
-    }
-    for (; d < h->head; d += LANES) {
-        weigh(s, weight, base + d, 1, by, out);
-        if (h->head - d >= LANES)
-            vec_store(to + d, out[0]);
+weigh_heads(const struct shape *h, const struct sight *s, bool pulls, const float *base,
+            size_t step, const float *scale, float *out) {
+    size_t vectors = h->heads * (h->lane / LANES);
+    for (size_t v = 0, n; v < vectors; v += n) {
+        struct strip t;
+        vec sum[STRIP];
+        n = vectors - v >= STRIP ? STRIP : vectors - v >= 2 ? 2 : 1;
+        strip_make(&t, h, s, v, n, step);
+        const float *const *weight = pulls ? t.pull : t.weight;
+        if (n == STRIP)
+            weigh(s, &t, weight, base, STRIP, sum);
+        else if (n == 2)
+            weigh(s, &t, weight, base, 2, sum);
         else
-            vec_store_some(to + d, out[0], h->head - d);
+            weigh(s, &t, weight, base, 1, sum);
+        for (size_t k = 0; k < n; k++) {
+            float *to = out + t.head[k] * h->head + t.d[k];
+            vec value = sum[k] * vec_all(scale ? scale[t.head[k]] : 1.0f);
+            if (h->head - t.d[k] >= LANES)
+                vec_store(to, value);
+            else
+                vec_store_some(to, value, h->head - t.d[k]);
+        }
     }
 }
 
@@ -169,73 +226,100 @@ attend(const struct shape *h, struct sight *s, const float *q, const float *keys
        const float *values, float *out) {
     size_t share = h->heads / h->groups;
     for (size_t k = 0; k < h->heads; k++) {
-        size_t group = k / share;
-        scores(h, s, q + k * h->head, keys, group, s->score);
-        float sum = exponentials(s->score, s->n);
-        weigh_head(h, s, s->score, values + group * h->lane, 1.0f / sum, out + k * h->head);
+        float *score = s->score + k * s->width;
+        scores(h, s, q + k * h->head, keys, k / share, score);
+        s->scale[k] = 1.0f / exponentials(score, s->n);
     }
+    weigh_heads(h, s, false, values, h->lane, s->scale, out);
 }
 
-/* Row `at` of a span's gradients: to the shared rows, or aside. */
-struct targets {
+/* Where gradients of a run of neighbours go: the shared rows, or rows kept aside. */
+struct target {
     float *dkey, *dvalue;
-    size_t stride;
+    size_t pos, n;
 };
 
-/* Adds ds * q and p * dout of one head to the gradients of n neighbours from position pos on. */
-static void
-spread(const struct shape *h, const struct sight *s, struct targets t, size_t pos, size_t n,
-       const float *q, const float *dout) {
-    for (size_t i = pos; i < pos + n; i++, t.dkey += t.stride, t.dvalue += t.stride) {
-        vec ds = vec_all(s->pull[i]), p = vec_all(s->score[i]);
-        for (size_t d = 0; d < h->lane; d += LANES) {
-            vec_store(t.dkey + d, vec_load(t.dkey + d) + ds * vec_load(q + d));
-            vec_store(t.dvalue + d, vec_load(t.dvalue + d) + p * vec_load(dout + d));
+/* Adds pull * q and weight * dout to the gradients of a run; n is a constant where this is used. */
+VEC_INLINE void
+spread(const struct shape *h, const struct sight *s, const struct strip *t, struct target to,
+       size_t n) {
+    vec q[STRIP], dout[STRIP];
+    for (size_t k = 0; k < n; k++) {
+        q[k] = vec_load(s->q + t->head[k] * h->lane + t->d[k]);
+        dout[k] = vec_load(s->dout + t->head[k] * h->lane + t->d[k]);
+    }
+    for (size_t i = to.pos; i < to.pos + to.n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            float *dkey = to.dkey + t->column[k], *dvalue = to.dvalue + t->column[k];
+            vec_store(dkey, vec_load(dkey) + vec_all(t->pull[k][i]) * q[k]);
+            vec_store(dvalue, vec_load(dvalue) + vec_all(t->weight[k][i]) * dout[k]);
         }
+        to.dkey += h->kv_row;
+        to.dvalue += h->kv_row;
     }
 }
 
 static void
-spread_spans(const struct shape *h, const struct sight *s, const struct attend_back *b,
-             size_t group, const float *q, const float *dout) {
-    size_t at = group * h->lane, stride = h->kv_row;
+spread_heads(const struct shape *h, const struct sight *s, struct target to) {
+    size_t per = h->lane / LANES, vectors = h->heads * per;
+    for (size_t v = 0, n; v < vectors; v += n) {
+        struct strip t;
+        /* Heads that share a key must come one after the other. */
+        size_t left = h->heads == h->groups ? vectors - v : per - v % per;
+        n = left >= STRIP ? STRIP : left >= 2 ? 2 : 1;
+        strip_make(&t, h, s, v, n, h->lane);
+        if (n == STRIP)
+            spread(h, s, &t, to, STRIP);
+        else if (n == 2)
+            spread(h, s, &t, to, 2);
+        else
+            spread(h, s, &t, to, 1);
+    }
+}
+
+static void
+spread_spans(const struct shape *h, const struct sight *s, const struct attend_back *b) {
+    size_t row = h->kv_row;
     for (size_t k = s->spans; k-- > 0;) {
         struct span p = s->span[k];
         size_t aside = p.lo >= b->from ? 0 : b->from - p.lo < p.n ? b->from - p.lo : p.n;
-        struct targets side = {b->side_dkeys + p.pos * stride + at,
-                               b->side_dvalues + p.pos * stride + at, stride};
-        spread(h, s, side, p.pos, aside, q, dout);
-        struct targets own = {b->dkeys + (p.lo + aside) * stride + at,
-                              b->dvalues + (p.lo + aside) * stride + at, stride};
-        spread(h, s, own, p.pos + aside, p.n - aside, q, dout);
+        size_t own = p.lo + aside;
+        if (aside)
+            spread_heads(h, s,
+                         (struct target){b->side_dkeys + p.pos * row, b->side_dvalues + p.pos * row,
+                                         p.pos, aside});
+        if (aside < p.n)
+            spread_heads(h, s,
+                         (struct target){b->dkeys + own * row, b->dvalues + own * row,
+                                         p.pos + aside, p.n - aside});
     }
 }
 
 /* score: unnormalised -> probabilities; pull: gradients of probabilities -> of scores. */
 static void
-softmax_back(const struct sight *s, float sum, float mean) {
+softmax_back(float *score, float *pull, size_t n, float sum, float mean) {
     vec scale = vec_all(1.0f / sum);
-    vec_store(s->pull + s->n, vec_all(0.0f));
-    for (size_t i = 0; i < s->n; i += LANES) {
-        vec p = vec_load(s->score + i) * scale;
-        vec_store(s->score + i, p);
-        vec_store(s->pull + i, p * (vec_load(s->pull + i) - vec_all(mean)));
+    vec_store(pull + n, vec_all(0.0f));
+    for (size_t i = 0; i < n; i += LANES) {
+        vec p = vec_load(score + i) * scale;
+        vec_store(score + i, p);
+        vec_store(pull + i, p * (vec_load(pull + i) - vec_all(mean)));
     }
 }
 
 void
 attend_back(const struct shape *h, struct sight *s, const struct attend_back *b) {
     size_t share = h->heads / h->groups;
-    float *q = s->pad, *dout = s->pad + h->lane;
     for (size_t k = 0; k < h->heads; k++) {
-        size_t group = k / share, at = k * h->head;
-        memcpy(q, b->q + at, h->head * sizeof *q);
-        memcpy(dout, b->dout + at, h->head * sizeof *dout);
-        scores(h, s, q, b->keys, group, s->score);
-        float sum = exponentials(s->score, s->n);
-        scores(h, s, dout, b->value_tiles, group, s->pull);
-        softmax_back(s, sum, vec_dot(dout, b->out + at, h->head));
-        weigh_head(h, s, s->pull, b->key_rows + group * h->head, 1.0f, b->dq + at);
-        spread_spans(h, s, b, group, q, dout);
+        size_t at = k * h->head;
+        float *score = s->score + k * s->width, *pull = s->pull + k * s->width;
+        memcpy(s->q + k * h->lane, b->q + at, h->head * sizeof(float));
+        memcpy(s->dout + k * h->lane, b->dout + at, h->head * sizeof(float));
+        scores(h, s, b->q + at, b->keys, k / share, score);
+        float sum = exponentials(score, s->n);
+        scores(h, s, b->dout + at, b->value_tiles, k / share, pull);
+        softmax_back(score, pull, s->n, sum, vec_dot(b->dout + at, b->out + at, h->head));
     }
+    weigh_heads(h, s, true, b->key_rows, h->head, NULL, b->dq);
+    spread_spans(h, s, b);
 }

@@ -33,12 +33,14 @@ struct sight {         /* what one row sees: its ancestors and itself; scratch o
     struct span *span; /* [context] */
     size_t spans, n;   /* n positions */
     size_t *row;       /* [context + slack] by position: where its row starts */
-    float *space;      /* the scores' memory: slack on both sides */
-    float *score;      /* by position */
+    float *space;      /* memory of the two below, with slack before, between and behind */
+    float *score;      /* [heads][width] by position */
     float *pull;       /* the same for gradients */
-    float *pad;        /* a head's query and output gradient, zeros up to whole vectors */
+    size_t width;
+    float *scale;    /* [heads] */
+    float *q, *dout; /* [heads][lane] of the row in hand, zeros up to whole vectors */
 };
-void sight_init(struct sight *s, size_t context, size_t lane);
+void sight_init(struct sight *s, const struct shape *h);
 void sight_free(struct sight *s);
 /* Finds what `place` sees; rows of values (or keys) to be summed are `stride` numbers apart. */
 void sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride);

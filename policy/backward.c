@@ -66,7 +66,7 @@ backward_new(const struct model_config *c, struct pool *pool) {
     b->desk = mem_zero((size_t)pool_threads(pool), sizeof *b->desk);
     for (int i = 0; i < pool_threads(pool); i++) {
         struct desk *d = &b->desk[i];
-        sight_init(&d->sight, b->h.context, b->h.lane);
+        sight_init(&d->sight, &b->h);
         d->norm = floats(CHUNK * b->h.dim);
         d->dnorm = floats(CHUNK * b->h.dim);
         d->act = floats(CHUNK * b->h.hidden);

@@ -43,7 +43,7 @@ make_rotations(struct forward *f) {
 
 static void
 scratch_init(struct scratch *s, const struct shape *h) {
-    sight_init(&s->sight, h->context, h->lane);
+    sight_init(&s->sight, h);
     s->norm = floats(CHUNK * h->dim);
     s->att = floats(CHUNK * h->dim);
     s->mid = floats(CHUNK * h->dim);

@@ -39,13 +39,19 @@ vec_store(float *p, vec v) {
 VEC_INLINE vec
 vec_load_some(const float *p, size_t n, float rest) {
     vec v = vec_all(rest);
-    memcpy(&v, p, n * sizeof *p);
+    if (n == LANES / 2) /* the usual remainder, without a call */
+        memcpy(&v, p, LANES / 2 * sizeof *p);
+    else
+        memcpy(&v, p, n * sizeof *p);
     return v;
 }
 
 VEC_INLINE void
 vec_store_some(float *p, vec v, size_t n) {
-    memcpy(p, &v, n * sizeof *p);
+    if (n == LANES / 2)
+        memcpy(p, &v, LANES / 2 * sizeof *p);
+    else
+        memcpy(p, &v, n * sizeof *p);
 }
 
 /* Lane by lane: a where mask is set, else b. */
