@@ -1,7 +1,7 @@
-/* The parent of a training run. It computes nothing itself: it starts `agon serve` and `agon learn` on
- * the run folder, asks the server how things stand, lets `agon eval --json` measure now and then, and
- * prints. A server or learner that dies is started again (both continue from the database); one that
- * keeps dying ends the run with the last line of its log. */
+/* The parent of a training run. It computes nothing itself: it starts `agon serve` and `agon learn`
+ * on the run folder, asks the server how things stand, lets `agon eval --json` measure now and
+ * then, and prints. A server or learner that dies is started again (both continue from the
+ * database); one that keeps dying ends the run with the last line of its log. */
 #include "cli/train.h"
 
 #include <errno.h>
@@ -286,7 +286,8 @@ read_latest(struct train *t, const json_t *o) {
     r->loss = real(first, "loss") / n;
 }
 
-/* Takes in a finished evaluation: the newest snapshot's, then the mixture's, then the row is full. */
+/* Takes in a finished evaluation: the newest snapshot's, then the mixture's, then the row is
+ * full. */
 static int
 finish_eval(struct train *t, struct err *e) {
     char path[PREPARE_PATH + 32];
@@ -299,6 +300,8 @@ finish_eval(struct train *t, struct err *e) {
     enum measured what = t->measuring;
     t->measuring = MEASURE_IDLE;
     if (!o) {
+        clear_line(t);
+        printf("The evaluation failed; %s/logs/eval.log may say why.\n", t->dir);
         if (what == MEASURE_MIXTURE)
             print_row(t);
         return 0;
