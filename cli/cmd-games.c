@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cli/cmd.h"
+#include "cli/games-conform.h"
 #include "cli/games-extern.h"
 #include "cli/run.h"
 #include "cli/table.h"
@@ -325,27 +326,33 @@ run_games(const struct cmd_args *a, struct err *e) {
     static const struct {
         const char *word;
         int (*run)(const struct cmd_args *a, struct err *e);
-    } outside[] = {
-        {"add", games_add}, {"new", games_new}, {"probe", games_probe}, {"remove", games_remove}};
+    } other[] = {{"add", games_add},
+                 {"conform", games_conform},
+                 {"new", games_new},
+                 {"probe", games_probe},
+                 {"remove", games_remove}};
     const char *what = a->words ? a->word[0] : "list", *spec = a->words > 1 ? a->word[1] : NULL;
     long long rounds, matches, seed;
     if (run_number("--rounds", cmd_flag(a, "rounds"), 1, 10000000, ROUNDS, &rounds, e) < 0 ||
         run_number("--matches", cmd_flag(a, "matches"), 1, 100000000, MATCHES, &matches, e) < 0 ||
         run_number("--seed", cmd_flag(a, "seed"), 0, INT64_MAX, 1, &seed, e) < 0)
         return -1;
+    if (a->words > 2 && strcmp(what, "conform") != 0)
+        return err_set(e, "\"%.40s\" is one argument too many", a->word[2]);
     if (!strcmp(what, "list"))
         return list(cmd_flag(a, "json") != NULL, e);
     if (!strcmp(what, "check"))
         return check(a, matches, (uint64_t)seed, e);
-    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        if (!strcmp(what, outside[i].word))
-            return outside[i].run(a, e);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcmp(what, other[i].word))
+            return other[i].run(a, e);
     bool shows = !strcmp(what, "show"), solves = !strcmp(what, "solve");
     if (!shows && !solves)
-        return err_set(e,
-                       "\"%.40s\" is none of list, show, check, solve, add, remove and new (agon "
-                       "games show NAME prints a game)",
-                       what);
+        return err_set(
+            e,
+            "\"%.40s\" is none of list, show, check, solve, conform, add, remove and new "
+            "(agon games show NAME prints a game)",
+            what);
     if (!spec)
         return err_set(e, "which game? `agon games %s NAME` (`agon games` lists them)", what);
     return shows ? show(spec, (uint64_t)seed, e) : solve(spec, (int)rounds, cmd_flag(a, "json"), e);
@@ -353,10 +360,10 @@ run_games(const struct cmd_args *a, struct err *e) {
 
 const struct cmd cmd_games = {
     .name = "games",
-    .args = "[show|check|solve|add|remove|new] [GAME]",
-    .help =
-        "List the games, print one, hold it to the laws, solve it exactly, or register your own.",
-    .most = 2,
+    .args = "[show|check|solve|conform|add|remove|new] [GAME|FILE...]",
+    .help = "List the games, print one, hold it to the laws or to recorded matches, solve it "
+            "exactly, or register your own.",
+    .most = CMD_MAX_VALUES,
     .flags =
         (const struct cmd_flag[]){
             {"all", NULL, "check: every built-in game"},

@@ -31,6 +31,12 @@ PY
 }
 
 # ---- games, and policies without a run ----
+golden=tests/golden/rules/Nim-v0.jsonl
+check "recorded matches are replayed" says "^ok .*20 matches, 131 steps, 0 differences" \
+    "$AGON" games conform "$golden"
+sed 's/"end":"win"/"end":"draw"/' "$golden" >"$work/differs.jsonl"
+check "a difference is told" refuses "it ended as draw, but pays" \
+    "$AGON" games conform "$work/differs.jsonl"
 cd "$work" || exit 1
 check "games are listed" says "^kuhn_poker .*hidden .*hands=1" "$AGON" games
 check "a game is shown with its rules" says "higher card takes the pot" "$AGON" games show kuhn_poker
