@@ -72,6 +72,7 @@ offers_are_found_anywhere_in_a_reply(void **state) {
         {"[Offer: 12 Wood -> 1 Ore]", "illegal"}, /* only 11 are there */
         {"[Offer: 6 Wood, 6 Wood -> 1 Ore]", "illegal"},
         {"[Offer: 0 Wood -> 1 Ore]", "illegal"},
+        {"[Offer: 0 Wood, 1 Sheep -> 1 Ore]", "illegal"},
         {"[Offer: 1 Wood -> 51 Ore]", "illegal"},
         {"[Offer: 99999999999999999999 Wood -> 1 Ore]", "illegal"},
         {"[Offer: 3 Silver -> 1 Ore]", "illegal"},

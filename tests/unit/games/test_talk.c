@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "games/talk.h"
 #include "play.h"
 
 /* Words that try to look like something else, cleaned as the caller does. */
@@ -121,8 +122,30 @@ words_change_only_what_is_seen(void **state) {
             play_with_words(more[i], &rng);
 }
 
+/* A state holds the last words only, not what they took the place of. */
+static void
+old_words_leave_no_bytes(void **state) {
+    (void)state;
+    struct talk a, b;
+    memset(&a, 0xee, sizeof a);
+    memset(&b, 0, sizeof b);
+    talk_hear(&a, "a long story", 12);
+    talk_pass(&a);
+    talk_hear(&a, "ok", 2);
+    talk_hear(&b, "ok", 2);
+    assert_memory_equal(&a, &b, sizeof a);
+    talk_pass(&a);
+    assert_false(talk_is_fresh(&a));
+    talk_pass(&a);
+    memset(&b, 0, sizeof b);
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
 int
 main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words_change_only_what_is_seen)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_change_only_what_is_seen),
+        cmocka_unit_test(old_words_leave_no_bytes),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
