@@ -228,6 +228,8 @@ check_answer(struct verify *v, const struct store_turn *t) {
     if (move != t->action)
         problem(v, "moves", "move %zu is %d, but the turn's action is %d", v->moves, move,
                 t->action);
+    if (j.verdict == VERDICT_OK)
+        reply_say(v->setup, v->state, j.word, j.nword);
     return true;
 }
 

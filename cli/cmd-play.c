@@ -105,15 +105,19 @@ person_moves(struct play *p) {
         }
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             line[--n] = '\0';
-        int action = game_parse(p->setup.game, p->state, line, (size_t)n);
+        bool rules = !strcmp(line, "?") || !strcmp(line, "rules"), quits = !strcmp(line, "quit");
+        int action = -1;
+        /* Where players talk, every line would be a move. */
+        if (!p->setup.game->say || (!rules && !quits))
+            action = game_parse(p->setup.game, p->state, line, (size_t)n);
         if (action >= 0) {
             apply(p, action, line);
             free(line);
             return GO_ON;
         }
-        if (!strcmp(line, "?") || !strcmp(line, "rules")) {
+        if (rules) {
             show_rules(p);
-        } else if (!strcmp(line, "quit")) {
+        } else if (quits) {
             free(line);
             return LEFT;
         } else {

@@ -86,9 +86,10 @@ check_runs(const char *const *options, int matches, struct check *out) {
     struct check c = {0};
     c.v = verify_new(&s, note, &c.found);
     play(&s, matches, true, check_one, &c);
+    play(&s, matches, false, check_one, &c);
     if (c.found.problems)
         fail_msg("%d problems:%s", c.found.problems, c.found.columns);
-    assert_int_equal(verify_count(c.v).matches, matches);
+    assert_int_equal(verify_count(c.v).matches, 2 * matches);
     verify_free(c.v);
     setup_free(&s);
     conf_free(conf);
@@ -108,6 +109,12 @@ accepts_what_was_played(void **unused) {
     static const char *const everything[] = {
         SMALL, "prompt.template=You are {seat}. {rules} {history}{news} {view} Say one of {legal}:",
         "match.invalid=spiral", "match.retries=1", NULL};
+    static const char *const talk[] = {SMALL,
+                                       "prompt.mode=conversation",
+                                       "prompt.template={rules}{view}",
+                                       "model.context=4096",
+                                       "game=prisoners_dilemma(rounds=2)",
+                                       NULL};
     static const char *const limited[] = {
         SMALL, "match.max_turns=2", "game=tic_tac_toe", "match.retries=16", "prompt.max_reply=2",
         NULL};
@@ -116,6 +123,8 @@ accepts_what_was_played(void **unused) {
     assert_true(c.reasons[END_INVALID] + c.reasons[END_NO_ANSWER] > 0);
     check_runs(conversation, 60, &c);
     check_runs(everything, 60, &c);
+    check_runs(talk, 20, &c);
+    assert_true(c.reasons[END_PLAY] > 0);
     check_runs(limited, 60, &c);
     assert_true(c.reasons[END_TURN_LIMIT] > 0);
 }
@@ -317,6 +326,37 @@ finds_every_change(void **unused) {
     conf_free(conf);
 }
 
+/* What one seat said is in what the other reads. */
+static void
+change_words(void *arg, const struct store_match *m) {
+    const struct setup *s = arg;
+    struct copy *c = mem_alloc(sizeof *c);
+    copy_match(c, m);
+    struct store_turn *first = &c->turn[0];
+    static const char said[] = "hello";
+    first->reply = first->word = said;
+    first->nreply = sizeof said - 1;
+    struct found f = {0};
+    struct verify *v = verify_new(s, note, &f);
+    verify_match(v, &c->m);
+    if (!strstr(f.columns, " prompt"))
+        fail_msg("other words were told as:%s", f.columns);
+    verify_free(v);
+    free(c);
+}
+
+static void
+words_are_heard(void **unused) {
+    (void)unused;
+    static const char *const options[] = {SMALL, "game=prisoners_dilemma(rounds=1)", NULL};
+    struct setup s;
+    struct conf *conf;
+    load(&s, &conf, options);
+    play(&s, 4, false, change_words, &s);
+    setup_free(&s);
+    conf_free(conf);
+}
+
 static void
 counts_turns_without_tokens(void **unused) {
     (void)unused;
@@ -376,6 +416,7 @@ main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_what_was_played),
         cmocka_unit_test(finds_every_change),
+        cmocka_unit_test(words_are_heard),
         cmocka_unit_test(counts_turns_without_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
