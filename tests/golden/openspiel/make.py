@@ -69,11 +69,22 @@ GAMES = {
         ("hex(size=7)", "hex(board_size=7)", 1),
         ("hex(size=11)", "hex(board_size=11)", 1),
     ],
+    "liars_dice": [
+        ("liars_dice", "liars_dice", 1),
+        ("liars_dice(sides=3)", "liars_dice(dice_sides=3)", 1),
+        ("liars_dice(sides=9)", "liars_dice(dice_sides=9)", 1),
+    ],
     "othello": [("othello", "othello", 1)],
     "phantom_ttt": [
         ("phantom_ttt", "phantom_ttt(gameversion=classical)", 1),
         ("phantom_ttt(abrupt=true)", "phantom_ttt(gameversion=abrupt)", 1),
     ],
+    # The limit of moves, which ends a match in another way there, is out of reach.
+    "pig": [
+        ("pig(goal=50,moves=2000)", "pig(winscore=50,horizon=4000)", 1),
+        ("pig(goal=20,moves=2000)", "pig(winscore=20,horizon=4000)", 1),
+    ],
+    "rock_paper_scissors": [("rock_paper_scissors(rounds=1)", "matrix_rps", 1)],
 }
 
 

@@ -7,7 +7,7 @@
  * or player 0 is our seat 0; its parameters are named differently (make.py pairs them), and:
  *   breakthrough  its row 0 is our row 1, where x starts; below 6 rows it has home = 1
  *   goofspiel     a difference in points is halved there
- *   blotto, goofspiel   moves at the same time, taken in turn */
+ *   blotto, goofspiel, rock_paper_scissors   moves at the same time, taken in turn */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,6 +160,12 @@ hex_agrees(void **state) {
 }
 
 static void
+liars_dice_agrees(void **state) {
+    (void)state;
+    replay_file("liars_dice", 3);
+}
+
+static void
 othello_agrees(void **state) {
     (void)state;
     replay_file("othello", 1);
@@ -171,13 +177,32 @@ phantom_ttt_agrees(void **state) {
     replay_file("phantom_ttt", 2);
 }
 
+static void
+pig_agrees(void **state) {
+    (void)state;
+    replay_file("pig", 2);
+}
+
+static void
+rock_paper_scissors_agrees(void **state) {
+    (void)state;
+    replay_file("rock_paper_scissors", 1);
+}
+
 int
 main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(battleship_agrees),   cmocka_unit_test(blotto_agrees),
-        cmocka_unit_test(breakthrough_agrees), cmocka_unit_test(dark_hex_agrees),
-        cmocka_unit_test(goofspiel_agrees),    cmocka_unit_test(hex_agrees),
-        cmocka_unit_test(othello_agrees),      cmocka_unit_test(phantom_ttt_agrees),
+        cmocka_unit_test(battleship_agrees),
+        cmocka_unit_test(blotto_agrees),
+        cmocka_unit_test(breakthrough_agrees),
+        cmocka_unit_test(dark_hex_agrees),
+        cmocka_unit_test(goofspiel_agrees),
+        cmocka_unit_test(hex_agrees),
+        cmocka_unit_test(othello_agrees),
+        cmocka_unit_test(phantom_ttt_agrees),
+        cmocka_unit_test(liars_dice_agrees),
+        cmocka_unit_test(pig_agrees),
+        cmocka_unit_test(rock_paper_scissors_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
