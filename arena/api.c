@@ -1,7 +1,8 @@
 /* The HTTP API (docs/api.md): a table of routes over evhttp. Reading is open to whoever reaches the
  * port, changing needs the run's token (serve.json, readable by its owner only). Answers are JSON;
- * errors are {"error":{"code","message"}}. One learner at a time may lease: a new session ends the one
- * before. A lease request waits here, without blocking anything, until its matches are committed. */
+ * errors are {"error":{"code","message"}}. One learner at a time may lease: a new session ends the
+ * one before. A lease request waits here, without blocking anything, until its matches are
+ * committed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@
 struct api {
     struct evhttp *http;
     char token[33], path[SERVE_PATH + 32];
-    struct {                       /* a lease request that waits */
+    struct { /* a lease request that waits */
         struct evhttp_request *request;
         int64_t count, until_us;
     } waiting;
@@ -39,9 +40,9 @@ struct api {
 struct call { /* one request being answered */
     struct serve *s;
     struct evhttp_request *request;
-    json_t *body;                  /* of a POST; else NULL */
+    json_t *body; /* of a POST; else NULL */
     struct evkeyvalq query;
-    const char *rest;              /* of the path, behind the route's prefix */
+    const char *rest; /* of the path, behind the route's prefix */
 };
 
 /* ---- answers ---- */
@@ -136,16 +137,17 @@ get_run(struct call *c) {
     for (int i = 0; i < crew.count; i++)
         if (crew_pid(s, i))
             json_array_append_new(pids, json_integer(crew_pid(s, i)));
-    answer(c->request, 200,
-           json_pack("{s:o,s:I,s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:I,s:f,s:i,s:i,s:i,s:s,s:b}",
-                     "worker_pids", pids, "played", (json_int_t)(s->first - 1 + s->ready), "run",
-                     s->run, "game", s->setup.spec, "step", (json_int_t)s->step, "last_step",
-                     (json_int_t)s->last_step, "policy", (json_int_t)s->newest.id, "snapshot",
-                     s->newest.name, "first", (json_int_t)s->first, "batch", (json_int_t)s->batch,
-                     "matches", (json_int_t)s->matches, "tokens", (json_int_t)s->tokens, "invalid",
-                     (json_int_t)s->invalid, "seconds", seconds, "workers", crew.count,
-                     "workers_ready", crew.ready, "worker_restarts", crew.restarts, "kernel",
-                     crew.kernel, "learner", s->session[0] != '\0'));
+    answer(
+        c->request, 200,
+        json_pack("{s:o,s:I,s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:I,s:f,s:i,s:i,s:i,s:s,s:b}",
+                  "worker_pids", pids, "played", (json_int_t)(s->first - 1 + s->ready), "run",
+                  s->run, "game", s->setup.spec, "step", (json_int_t)s->step, "last_step",
+                  (json_int_t)s->last_step, "policy", (json_int_t)s->newest.id, "snapshot",
+                  s->newest.name, "first", (json_int_t)s->first, "batch", (json_int_t)s->batch,
+                  "matches", (json_int_t)s->matches, "tokens", (json_int_t)s->tokens, "invalid",
+                  (json_int_t)s->invalid, "seconds", seconds, "workers", crew.count,
+                  "workers_ready", crew.ready, "worker_restarts", crew.restarts, "kernel",
+                  crew.kernel, "learner", s->session[0] != '\0'));
 }
 
 /* A list of rows: newest first, ?limit= and ?before= (an id) page through it. */
@@ -153,7 +155,10 @@ static void
 list(struct call *c, const char *name) {
     int64_t limit = query_number(c, "limit", 100);
     struct store_bind bind[] = {
-        {":limit", NULL, limit < 1 ? 1 : limit > ROWS_MOST ? ROWS_MOST : limit},
+        {":limit", NULL,
+         limit < 1           ? 1
+         : limit > ROWS_MOST ? ROWS_MOST
+                             : limit},
         {":before", NULL, query_number(c, "before", INT64_MAX)},
         {":game", evhttp_find_header(&c->query, "game"), 0},
         {":policy", evhttp_find_header(&c->query, "policy"), 0},
@@ -308,8 +313,7 @@ api_tick(struct serve *s) {
 static void
 on_gone(struct evhttp_connection *connection, void *arg) {
     struct api *a = arg;
-    if (a->waiting.request &&
-        evhttp_request_get_connection(a->waiting.request) == connection)
+    if (a->waiting.request && evhttp_request_get_connection(a->waiting.request) == connection)
         a->waiting.request = NULL; /* the library frees it */
 }
 
@@ -408,7 +412,7 @@ read_metrics(struct ack *a, json_t *object) {
     const char *key;
     json_t *value;
     a->metric = mem_zero(json_object_size(object) + 1, sizeof *a->metric);
-    json_object_foreach (object, key, value) {
+    json_object_foreach(object, key, value) {
         a->metric[a->step.nmetric++] = (struct store_metric){
             .name = key,
             .value = json_is_number(value) ? json_number_value(value) : __builtin_nan("")};
@@ -518,7 +522,7 @@ post_shutdown(struct call *c) {
 
 static const struct route {
     enum evhttp_cmd_type method;
-    const char *path;            /* ends with '/': a prefix */
+    const char *path; /* ends with '/': a prefix */
     void (*run)(struct call *c);
 } routes[] = {
     {EVHTTP_REQ_GET, "/api/health", get_health},
@@ -565,13 +569,12 @@ run_route(struct call *c, const struct route *r) {
                    "send \"Authorization: Bearer TOKEN\" with the token of the run's serve.json");
             return;
         }
-        c->body = n ? json_loadb((const char *)evbuffer_pullup(in, -1), n, JSON_REJECT_DUPLICATES,
-                                 &why)
-                    : json_object();
+        c->body =
+            n ? json_loadb((const char *)evbuffer_pullup(in, -1), n, JSON_REJECT_DUPLICATES, &why)
+              : json_object();
         if (!json_is_object(c->body)) {
             json_decref(c->body);
-            refuse(c->request, 400, "json",
-                   c->body ? "the body must be a JSON object" : why.text);
+            refuse(c->request, 400, "json", c->body ? "the body must be a JSON object" : why.text);
             return;
         }
     }
@@ -617,9 +620,9 @@ write_card(struct serve *s, int port, struct err *e) {
     struct api *a = s->api;
     char text[512];
     snprintf(a->path, sizeof a->path, "%s/serve.json", s->run);
-    int n = snprintf(text, sizeof text,
-                     "{\"pid\":%ld,\"host\":\"%s\",\"port\":%d,\"token\":\"%s\"}\n",
-                     (long)getpid(), conf_text(s->conf, "serve.host"), port, a->token);
+    int n =
+        snprintf(text, sizeof text, "{\"pid\":%ld,\"host\":\"%s\",\"port\":%d,\"token\":\"%s\"}\n",
+                 (long)getpid(), conf_text(s->conf, "serve.host"), port, a->token);
     mode_t before = umask(0077);
     int status = file_write(a->path, text, (size_t)n, false, e);
     umask(before);

@@ -1,7 +1,7 @@
-/* The workers: started with posix_spawn (a fork of a large process is slow and copies its locks), fed
- * over a socket pair, watched by a deadline, started again with a growing delay when they die. A worker
- * whose process or stream has failed is only marked; it is buried in crew_tick(), never inside a callback
- * of its own. */
+/* The workers: started with posix_spawn (a fork of a large process is slow and copies its locks),
+ * fed over a socket pair, watched by a deadline, started again with a growing delay when they die.
+ * A worker whose process or stream has failed is only marked; it is buried in crew_tick(), never
+ * inside a callback of its own. */
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -277,7 +277,8 @@ static void
 send_jobs(struct worker *w, const struct match_job *jobs, size_t n) {
     struct serve *s = w->serve;
     struct buf out = {0};
-    /* The worker drops snapshots of its own accord, so those of a batch are named anew each time. */
+    /* The worker drops snapshots of its own accord, so those of a batch are named anew each
+     * time. */
     w->ncast = 0;
     for (size_t i = 0; i < n; i++)
         for (int seat = 0; seat < 2; seat++)

@@ -1,5 +1,6 @@
-/* Who meets whom: a pure function of (settings, seed, match id, iteration, policies there are), so that
- * a schedule can be computed again after a restart and does not depend on the number of workers. */
+/* Who meets whom: a pure function of (settings, seed, match id, iteration, policies there are), so
+ * that a schedule can be computed again after a restart and does not depend on the number of
+ * workers. */
 #ifndef ARENA_SCHEDULE_H
 #define ARENA_SCHEDULE_H
 
@@ -21,7 +22,8 @@ void schedule_match(const struct schedule *s, int64_t id, int64_t iteration, int
                     const int64_t *older_id, size_t nolder, struct match_job *out);
 
 /* Which snapshot files stay: those of the newest `SCHEDULE_RECENT` steps, and those whose step is a
- * multiple of a stride that doubles as the run grows, so that about `keep` are left, evenly spread. */
+ * multiple of a stride that doubles as the run grows, so that about `keep` are left, evenly
+ * spread. */
 #define SCHEDULE_RECENT 8
 bool schedule_keeps(int64_t step, int64_t newest, int64_t keep);
 

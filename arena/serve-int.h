@@ -1,4 +1,5 @@
-/* What the files of the server share (serve.c: start, stop, iterations; crew.c: workers; api.c: HTTP). */
+/* What the files of the server share (serve.c: start, stop, iterations; crew.c: workers; api.c:
+ * HTTP). */
 #ifndef ARENA_SERVE_INT_H
 #define ARENA_SERVE_INT_H
 

@@ -1,10 +1,10 @@
 /* Start, stop, and the iterations.
  *
- * Iteration k plays the matches that learner step k + 1 will learn from, all with the snapshot of step
- * k: `batch` training matches with consecutive ids. Their fate stands in one table of slots. A match is
- * finished when a worker has sent it, committed when the database has it for good; only committed
- * matches are leased. What is lost on the way (a worker's death, a full disk) is simply played again: a
- * match is a pure function of its job. */
+ * Iteration k plays the matches that learner step k + 1 will learn from, all with the snapshot of
+ * step k: `batch` training matches with consecutive ids. Their fate stands in one table of slots. A
+ * match is finished when a worker has sent it, committed when the database has it for good; only
+ * committed matches are leased. What is lost on the way (a worker's death, a full disk) is simply
+ * played again: a match is a pure function of its job. */
 #include "arena/serve.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The arena server: owns the event loop, the workers, the schedule, the database and the HTTP API. It
- * never computes and never blocks for long. */
+/* The arena server: owns the event loop, the workers, the schedule, the database and the HTTP API.
+ * It never computes and never blocks for long. */
 #ifndef ARENA_SERVE_H
 #define ARENA_SERVE_H
 

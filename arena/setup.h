@@ -13,16 +13,16 @@
 struct setup {
     const struct game *game;
     struct game_args args;
-    char spec[256];              /* canonical game specification */
+    char spec[256]; /* canonical game specification */
     uint64_t seed;
-    struct prompt *prompt;       /* owned */
+    struct prompt *prompt; /* owned */
     const struct answer *answer;
     struct gen_head head;
     struct model_config model;
-    int max_reply;               /* tokens */
-    int retries;                 /* invalid replies forgiven in a row */
-    int max_turns;               /* 0: the game's own limit */
-    bool spiral;                 /* an invalid reply pays -1.5/+0.5 instead of -1/+1 */
+    int max_reply; /* tokens */
+    int retries;   /* invalid replies forgiven in a row */
+    int max_turns; /* 0: the game's own limit */
+    bool spiral;   /* an invalid reply pays -1.5/+0.5 instead of -1/+1 */
 };
 
 /* -1 and e (naming the option) when the options do not fit together. */

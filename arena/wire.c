@@ -200,7 +200,8 @@ wire_read_fail(struct rd *r, char *text, size_t cap) {
 
 /* ---- a finished match ---- */
 
-/* Copies a blob to an aligned place in m->bytes and returns its offset; *n = its length in bytes. */
+/* Copies a blob to an aligned place in m->bytes and returns its offset; *n = its length in
+ * bytes. */
 static size_t
 keep(struct rd *r, struct wire_match *m, size_t unit, size_t *n) {
     const unsigned char *p = rd_blob(r, MAX_BLOB, n);

@@ -1,6 +1,7 @@
-/* Messages between serve and a worker, over a socket pair: u32 length of what follows, u8 type, fields
- * (little-endian, every bound checked). The first message of either side carries WIRE_VERSION. Both ends
- * are the same program; the checks are for what a crash or a stray write leaves behind. */
+/* Messages between serve and a worker, over a socket pair: u32 length of what follows, u8 type,
+ * fields (little-endian, every bound checked). The first message of either side carries
+ * WIRE_VERSION. Both ends are the same program; the checks are for what a crash or a stray write
+ * leaves behind. */
 #ifndef ARENA_WIRE_H
 #define ARENA_WIRE_H
 
@@ -35,14 +36,16 @@ void wire_done(struct buf *out, const struct store_match *m);
 void wire_pulse(struct buf *out);
 void wire_fail(struct buf *out, const char *why);
 
-/* Takes one whole message off the front: 1 and *type, *body (borrowed from p); 0 when more bytes are
- * needed; -1 when the stream is broken. *used = bytes to drop. */
-int wire_next(const unsigned char *p, size_t n, enum wire_type *type, struct rd *body, size_t *used);
+/* Takes one whole message off the front: 1 and *type, *body (borrowed from p); 0 when more bytes
+ * are needed; -1 when the stream is broken. *used = bytes to drop. */
+int wire_next(const unsigned char *p, size_t n, enum wire_type *type, struct rd *body,
+              size_t *used);
 
 /* Decoders; -1 when the body is not what its type says. Texts are copied, at most cap - 1 bytes. */
 int wire_read_text(struct rd *r, uint32_t *version, char *text, size_t cap); /* HELLO, READY */
 int wire_read_cast(struct rd *r, struct wire_cast *c);
-int wire_read_jobs(struct rd *r, int64_t *newest, struct match_job **jobs, size_t *n); /* free(*jobs) */
+/* free(*jobs) */
+int wire_read_jobs(struct rd *r, int64_t *newest, struct match_job **jobs, size_t *n);
 int wire_read_fail(struct rd *r, char *text, size_t cap);
 
 /* A decoded match; its pointers stand in `store`, valid until the next use of it. */

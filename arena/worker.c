@@ -1,6 +1,7 @@
-/* One loop: take what serve sent, one round of the runner, send what is finished. It blocks only when
- * there is nothing to play. Serve always reads, so writing cannot deadlock. A pulse once a second shows
- * that a long computation is alive; a hung game sends none and is killed by serve's deadline. */
+/* One loop: take what serve sent, one round of the runner, send what is finished. It blocks only
+ * when there is nothing to play. Serve always reads, so writing cannot deadlock. A pulse once a
+ * second shows that a long computation is alive; a hung game sends none and is killed by serve's
+ * deadline. */
 #include "arena/worker.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include "policy/mat.h"
 #include "policy/snap.h"
 
-#define MODELS_KEPT 4        /* snapshots held besides those in use */
+#define MODELS_KEPT 4 /* snapshots held besides those in use */
 #define PULSE_US 1000000
 #define FLUSH_BYTES 65536
 
@@ -28,7 +29,7 @@ struct worker {
     struct setup setup;
     struct runner *runner;
     struct buf in, out;
-    int64_t sent_us;         /* when something was last sent */
+    int64_t sent_us; /* when something was last sent */
     bool closed;
 };
 

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 
-/* Serves the socket `fd` until its other end closes it (0) or something fails (-1 and e; serve has been
- * told). */
+/* Serves the socket `fd` until its other end closes it (0) or something fails (-1 and e; serve has
+ * been told). */
 int worker_run(int fd, struct err *e);
 
 #endif

@@ -35,8 +35,9 @@ run_train(const struct cmd_args *a, struct err *e) {
 const struct cmd cmd_train = {
     .name = "train",
     .args = "[CONFIG]",
-    .help = "Train by self-play: starts server, workers and learner; Ctrl-C stops, the same command "
-            "continues.",
+    .help =
+        "Train by self-play: starts server, workers and learner; Ctrl-C stops, the same command "
+        "continues.",
     .most = 1,
     .flags =
         (const struct cmd_flag[]){

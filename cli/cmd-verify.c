@@ -142,8 +142,8 @@ show(const struct job *j, double seconds) {
         puts("nothing to check.");
 }
 
-/* Reads on behind a match whose rows do not decode: it is found by reading one id at a time. 1 found
- * and told, 0 there is none up to `last`, -1 error. */
+/* Reads on behind a match whose rows do not decode: it is found by reading one id at a time. 1
+ * found and told, 0 there is none up to `last`, -1 error. */
 static int
 pass_undecodable(struct visit *v, long long *from, long long last) {
     int64_t newest = store_match_last(v->job->run.store, v->e);

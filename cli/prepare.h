@@ -9,13 +9,13 @@
 
 struct prepared {
     char dir[PREPARE_PATH];
-    struct conf *conf;   /* owned */
-    bool resumed;        /* the folder held a run already */
+    struct conf *conf; /* owned */
+    bool resumed;      /* the folder held a run already */
 };
 
-/* Reads the configuration (word[0], or that of --run alone), --set a.b=c (repeatable), checks that the
- * options fit together and agree with what the run has fixed, makes the folders and writes config.yaml.
- * check_only: stops before anything is written. */
+/* Reads the configuration (word[0], or that of --run alone), --set a.b=c (repeatable), checks that
+ * the options fit together and agree with what the run has fixed, makes the folders and writes
+ * config.yaml. check_only: stops before anything is written. */
 int prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struct err *e);
 void prepare_free(struct prepared *p);
 

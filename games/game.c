@@ -1,6 +1,6 @@
-/* What can be done with any game through its contract alone: reading a player's word, asking whether
- * an action is legal, drawing at a chance node, cleaning and quoting what players say. Nothing here
- * knows a particular game. */
+/* What can be done with any game through its contract alone: reading a player's word, asking
+ * whether an action is legal, drawing at a chance node, cleaning and quoting what players say.
+ * Nothing here knows a particular game. */
 #include "games/game.h"
 
 #include <string.h>

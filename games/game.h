@@ -1,16 +1,16 @@
 /* The whole contract of a game: one `const struct game` of pure functions over a plain-byte state.
  *
- * A state is `state_bytes` bytes without pointers, so memcpy clones it; callers align it to 16 bytes,
- * as malloc does. Chance is explicit: where mover() says GAME_CHANCE, chance() lists the outcomes with
- * their probabilities and apply() takes the one drawn. A match is therefore exactly (game, version,
- * arguments, list of actions), and it can be replayed, started from a given deal, enumerated by a
- * solver, or played again with seats swapped.
- * Payoffs are zero-sum by construction: result() is player 0's, player 1's is its negation.
+ * A state is `state_bytes` bytes without pointers, so memcpy clones it; callers align it to 16
+ * bytes, as malloc does. Chance is explicit: where mover() says GAME_CHANCE, chance() lists the
+ * outcomes with their probabilities and apply() takes the one drawn. A match is therefore exactly
+ * (game, version, arguments, list of actions), and it can be replayed, started from a given deal,
+ * enumerated by a solver, or played again with seats swapped. Payoffs are zero-sum by construction:
+ * result() is player 0's, player 1's is its negation.
  *
  * In games with free talk (say is there) a match is also the words of each turn.
  *
- * Query functions (all but init, say and apply) never write to the state. Nothing here allocates, reads a
- * clock or does input or output. Texts go to a `struct text` of the caller.
+ * Query functions (all but init, say and apply) never write to the state. Nothing here allocates,
+ * reads a clock or does input or output. Texts go to a `struct text` of the caller.
  *
  * Laws that tests hold every registered game to are listed in games/laws.h. */
 #ifndef GAMES_GAME_H
@@ -77,9 +77,11 @@ struct game {
 
     void (*init)(void *state, const struct game_args *args);
     int (*mover)(const void *state); /* a seat, GAME_CHANCE or GAME_OVER */
-    /* At GAME_CHANCE: fills `out` (room for GAME_MAX_ACTIONS), ascending by action; returns how many. */
+    /* At GAME_CHANCE: fills `out` (room for GAME_MAX_ACTIONS), ascending by action; returns how
+     * many. */
     int (*chance)(const void *state, struct game_outcome *out);
-    /* At a seat: fills `out` (room for GAME_MAX_ACTIONS), ascending and unique; returns how many (>= 1). */
+    /* At a seat: fills `out` (room for GAME_MAX_ACTIONS), ascending and unique; returns how many
+     * (>= 1). */
     int (*legal)(const void *state, int *out);
     void (*apply)(void *state, int action); /* action is legal, or a listed outcome */
     double (*result)(const void *state);    /* at GAME_OVER: player 0's payoff, in [-1, 1] */
@@ -89,8 +91,8 @@ struct game {
     /* All that `who` may know now (perfect recall where the game is solved: equal views = one
      * information set). Ends without a newline. */
     void (*observe)(const void *state, int who, struct text *out);
-    /* What `viewer` is told of `action`, about to be applied in `state` (by the mover or by chance).
-     * Writes nothing where the viewer learns nothing. */
+    /* What `viewer` is told of `action`, about to be applied in `state` (by the mover or by
+     * chance). Writes nothing where the viewer learns nothing. */
     void (*narrate)(const void *state, int action, int viewer, struct text *out);
     /* The word that a player writes for `action`; unique among the legal ones. For chance outcomes:
      * a name for the log. */
@@ -100,15 +102,15 @@ struct game {
     int (*parse)(const void *state, const char *word, size_t n);
     /* Optional: a drawing for spectators, who see everything. */
     void (*draw)(const void *state, struct text *out);
-    /* Optional, in games with free talk: the words that go with the action about to be applied, called
-     * right before narrate() and apply(). They are the whole reply, thinking removed, as
+    /* Optional, in games with free talk: the words that go with the action about to be applied,
+     * called right before narrate() and apply(). They are the whole reply, thinking removed, as
      * game_clean_words() leaves it (at most GAME_TALK bytes); parse() of such a game reads the same
      * whole reply, and finds the action anywhere in it. Words are shown to the other side as that
      * player's, quoted; they never change who moves, what is legal or what is paid. So a solver, or
      * whoever has nothing to say, need not call it. */
     void (*say)(void *state, const char *words, size_t n);
-    /* Optional, where more is legal than a list can hold (offers): may `action`, any number, be taken
-     * here by the seat to move? legal() then lists a choice of what may. */
+    /* Optional, where more is legal than a list can hold (offers): may `action`, any number, be
+     * taken here by the seat to move? legal() then lists a choice of what may. */
     bool (*allows)(const void *state, int action);
 };
 
@@ -123,8 +125,8 @@ int game_draw(const struct game *g, const void *state, double u);
 /* The legal actions' spellings, separated by ", ". */
 void game_spell_legal(const struct game *g, const void *state, struct text *out);
 /* A player's words made harmless: line ends and tabs become blanks; other control characters,
- * invisible ones and bytes that are not UTF-8 become '?'. Cut at a character's end so that they and a
- * NUL fit in `cap` bytes (GAME_TALK + 1). Returns their length. */
+ * invisible ones and bytes that are not UTF-8 become '?'. Cut at a character's end so that they and
+ * a NUL fit in `cap` bytes (GAME_TALK + 1). Returns their length. */
 size_t game_clean_words(const char *in, size_t n, char *out, size_t cap);
 /* Cleaned words as one quotation: "...", in which a double quote becomes a single one. */
 void game_quote_words(const char *words, size_t n, struct text *out);
@@ -137,7 +139,8 @@ const struct game *game_find(const char *name);
 /* Reads "name" or "name(a=1,b=3-4-5)"; parameters not named take their defaults. On failure the
  * sentence lists what there is (games, parameters, ranges). */
 int game_spec_parse(const char *spec, const struct game **g, struct game_args *args, struct err *e);
-/* The arguments when none are named. -1 and e: the game's own defaults are at odds with its ranges. */
+/* The arguments when none are named. -1 and e: the game's own defaults are at odds with its
+ * ranges. */
 int game_args_default(const struct game *g, struct game_args *args, struct err *e);
 /* The canonical spelling: every parameter named, in table order: "kuhn_poker(hands=1,side=0)";
  * a game without parameters is its bare name. */

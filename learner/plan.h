@@ -41,9 +41,9 @@ int plan_from(struct plan *p, const struct conf *c, struct err *e);
 int plan_read(struct plan *p, const char *run, struct err *e);
 
 bool plan_is_warmup(const struct plan *p, int64_t step);
-/* The learning rate of a step: warmup_lr; then lr, which moves linearly to lr_end at lr_steps, and in the
- * first `ramp` steps after the warm-up rises from 0 (the optimizer's moments are new then, and a whole
- * step in the direction of the first gradient would undo the warm-up). */
+/* The learning rate of a step: warmup_lr; then lr, which moves linearly to lr_end at lr_steps, and
+ * in the first `ramp` steps after the warm-up rises from 0 (the optimizer's moments are new then,
+ * and a whole step in the direction of the first gradient would undo the warm-up). */
 double plan_rate(const struct plan *p, int64_t step);
 
 #endif

@@ -1,7 +1,7 @@
-/* Best-first search over replies. A prefix waits in a heap by its mass; the heaviest are taken a few
- * at a time, their distributions computed in one batch, and their continuations put back. A finished
- * reply is listed when it is taken. Continuations of negligible mass are not followed; they, and all
- * that is left when the search ends, make up `rest`. */
+/* Best-first search over replies. A prefix waits in a heap by its mass; the heaviest are taken a
+ * few at a time, their distributions computed in one batch, and their continuations put back. A
+ * finished reply is listed when it is taken. Continuations of negligible mass are not followed;
+ * they, and all that is left when the search ends, make up `rest`. */
 #include <math.h>
 #include <stdlib.h>
 

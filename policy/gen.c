@@ -1,11 +1,12 @@
 /* Slots walk down one prefix tree. A node may be known (keys and values computed) and may have a
- * distribution (its log-probabilities, and running sums to sample by). gen_run() computes, in one batch, every
- * unknown node on the way to the last tokens of waiting slots, then lets each slot sample until it
- * meets a node without a distribution. Fed tokens cost a look-up; nothing is computed before it is
- * needed. A reply's last token enters the tree only when the slot goes on behind it.
+ * distribution (its log-probabilities, and running sums to sample by). gen_run() computes, in one
+ * batch, every unknown node on the way to the last tokens of waiting slots, then lets each slot
+ * sample until it meets a node without a distribution. Fed tokens cost a look-up; nothing is
+ * computed before it is needed. A reply's last token enters the tree only when the slot goes on
+ * behind it.
  *
- * When the tree outgrows its bound it is rebuilt from what open slots need. A context that is longer
- * than the model's is cut off, and replies in it are empty. */
+ * When the tree outgrows its bound it is rebuilt from what open slots need. A context that is
+ * longer than the model's is cut off, and replies in it are empty. */
 #include "policy/gen.h"
 
 #include <math.h>
@@ -29,6 +30,13 @@ default_nodes(const struct model_config *c) {
     return n < LEAST_NODES ? LEAST_NODES : n > MOST_NODES ? MOST_NODES : n;
 }
 
+/* Sets aside what a full tree needs, which costs nothing before it is used; then nothing is
+ * moved. */
+static void
+room_forward(struct gen *g) {
+    forward_room(g->forward, g->limit + g->limit / 4 + LEAST_NODES);
+}
+
 struct gen *
 gen_new(const struct model *m, struct gen_head head, size_t max_nodes) {
     struct gen *g = mem_zero(1, sizeof *g);
@@ -40,6 +48,7 @@ gen_new(const struct model *m, struct gen_head head, size_t max_nodes) {
     g->tree.blocks = true;
     g->pool = pool_new(1);
     g->forward = forward_new(&m->c, head, false, g->pool);
+    room_forward(g);
     return g;
 }
 
@@ -187,8 +196,8 @@ block_of(const float *logp, size_t vocab, size_t b) {
     return vec_exp(n >= LANES ? vec_load(at) : vec_load_some(at, n, -INFINITY));
 }
 
-/* The first token whose running sum of probabilities is above a uniform share of all: first the block
- * of tokens, by the sums that are kept, then the token in it. */
+/* The first token whose running sum of probabilities is above a uniform share of all: first the
+ * block of tokens, by the sums that are kept, then the token in it. */
 static int32_t
 draw(const float *logp, const double *running, size_t vocab, struct rng *stream) {
     size_t blocks = (vocab + LANES - 1) / LANES, low = 0, high = blocks - 1;
@@ -309,8 +318,8 @@ gen_child(struct gen *g, int32_t parent, int32_t token) {
     return child(g, parent, token);
 }
 
-/* The node of `to` on the same path as `tip` in the old tree, made together with its ancestors. `map`
- * tells where old nodes went, -1: nowhere yet. `path` is scratch for a context. */
+/* The node of `to` on the same path as `tip` in the old tree, made together with its ancestors.
+ * `map` tells where old nodes went, -1: nowhere yet. `path` is scratch for a context. */
 static int32_t
 carry_over(struct gen *to, const struct gen *old, int32_t tip, int32_t *map, int32_t *path) {
     size_t n = 0, vocab = (size_t)to->m->c.vocab;
@@ -367,6 +376,7 @@ gen_evict(struct gen *g) {
     g->dists = fresh.dists;
     g->dist_cap = fresh.dist_cap;
     g->limit = 2 * g->tree.n > g->max_nodes ? 2 * g->tree.n : g->max_nodes;
+    room_forward(g);
 }
 
 size_t

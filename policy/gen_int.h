@@ -1,4 +1,5 @@
-/* Inside of gen.h, shared by gen.c (slots) and enumerate.c (the whole distribution over replies). */
+/* Inside of gen.h, shared by gen.c (slots) and enumerate.c (the whole distribution over
+ * replies). */
 #ifndef POLICY_GEN_INT_H
 #define POLICY_GEN_INT_H
 

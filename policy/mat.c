@@ -1,11 +1,11 @@
 /* Products by OpenBLAS, the plain loops beside them, and the choice and proof of the kernel.
  *
- * How row invariance is reached (measured on OpenBLAS 0.3.21, every x86 kernel): within one kernel an
- * element of the product is summed in the same order whatever block it falls into, as long as the
- * number of rows is a multiple of 12 (Haswell treats ragged edges apart) and the kernels for small
- * matrices (rows * outputs <= 1200, AVX-512 only) are not entered for some numbers of rows and not for
- * others. So rows are padded to a multiple of STEP; narrow products start at MAT_ROWS rows, and the
- * narrowest are cut into calls of exactly MAT_ROWS rows. */
+ * How row invariance is reached (measured on OpenBLAS 0.3.21, every x86 kernel): within one kernel
+ * an element of the product is summed in the same order whatever block it falls into, as long as
+ * the number of rows is a multiple of 12 (Haswell treats ragged edges apart) and the kernels for
+ * small matrices (rows * outputs <= 1200, AVX-512 only) are not entered for some numbers of rows
+ * and not for others. So rows are padded to a multiple of STEP; narrow products start at MAT_ROWS
+ * rows, and the narrowest are cut into calls of exactly MAT_ROWS rows. */
 #include "policy/mat.h"
 
 #include <cblas.h>

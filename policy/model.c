@@ -1,6 +1,6 @@
-/* The block of parameters: its layout, the names of its parts, first weights. Parameters lie in file
- * order; query, key and value weights are neighbours, and so are gate and up, so that each group can
- * be applied as one product. */
+/* The block of parameters: its layout, the names of its parts, first weights. Parameters lie in
+ * file order; query, key and value weights are neighbours, and so are gate and up, so that each
+ * group can be applied as one product. */
 #include "policy/model.h"
 
 #include <math.h>

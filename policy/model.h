@@ -1,8 +1,9 @@
-/* A transformer of the Llama architecture: token embedding, `layers` blocks of (RMSNorm, grouped-query
- * attention with RoPE, RMSNorm, SwiGLU), a last RMSNorm, and the output head (the embedding itself
- * when tied). float32 throughout. All parameters lie in one block, so that an optimizer step is one
- * flat loop and a snapshot is one write. Weights are (out, in) row-major, as in Hugging Face files;
- * RoPE pairs dimension i with i + head_dim/2 (Hugging Face's "rotate half"). */
+/* A transformer of the Llama architecture: token embedding, `layers` blocks of (RMSNorm,
+ * grouped-query attention with RoPE, RMSNorm, SwiGLU), a last RMSNorm, and the output head (the
+ * embedding itself when tied). float32 throughout. All parameters lie in one block, so that an
+ * optimizer step is one flat loop and a snapshot is one write. Weights are (out, in) row-major, as
+ * in Hugging Face files; RoPE pairs dimension i with i + head_dim/2 (Hugging Face's "rotate
+ * half"). */
 #ifndef POLICY_MODEL_H
 #define POLICY_MODEL_H
 
@@ -25,15 +26,15 @@ struct model_config {
 };
 
 struct model_layer { /* pointers into the one block */
-    float *norm1;  /* (C) */
-    float *wq;     /* (H*D, C) */
-    float *wk;     /* (G*D, C) */
-    float *wv;     /* (G*D, C) */
-    float *wo;     /* (C, H*D) */
-    float *norm2;  /* (C) */
-    float *gate;   /* (F, C) */
-    float *up;     /* (F, C) */
-    float *down;   /* (C, F) */
+    float *norm1;    /* (C) */
+    float *wq;       /* (H*D, C) */
+    float *wk;       /* (G*D, C) */
+    float *wv;       /* (G*D, C) */
+    float *wo;       /* (C, H*D) */
+    float *norm2;    /* (C) */
+    float *gate;     /* (F, C) */
+    float *up;       /* (F, C) */
+    float *down;     /* (C, F) */
 };
 
 struct model {
@@ -51,15 +52,18 @@ int model_config_check(const struct model_config *c, struct err *e);
 struct model *model_new(const struct model_config *c); /* zero weights; c has been checked */
 void model_free(struct model *m);
 void model_copy(struct model *to, const struct model *from); /* same configuration */
-/* Normal(0, std) for matrices (wo and down divided by sqrt(2 L)), 1 for norms; from (seed, RNG_INIT). */
+/* Normal(0, std) for matrices (wo and down divided by sqrt(2 L)), 1 for norms; from (seed,
+ * RNG_INIT). */
 void model_init(struct model *m, uint64_t seed, double std);
 
-/* The tensors in file order, under their Hugging Face names ("model.layers.0.self_attn.q_proj.weight"). */
+/* The tensors in file order, under their Hugging Face names
+ * ("model.layers.0.self_attn.q_proj.weight"). */
 struct model_tensor {
     char name[96];
-    int rows, cols;            /* cols == 0: a vector of `rows` */
-    size_t offset;             /* into params */
+    int rows, cols; /* cols == 0: a vector of `rows` */
+    size_t offset;  /* into params */
 };
-int model_tensor(const struct model *m, int i, struct model_tensor *out); /* 0, or -1 past the last */
+/* 0, or -1 past the last */
+int model_tensor(const struct model *m, int i, struct model_tensor *out);
 
 #endif

@@ -1,9 +1,10 @@
 /* Sequences become a tree of nodes in the order they come. A forward pass computes those nodes that
- * something sampled stands behind, in depth-first order ("rows"), so that shared prefixes are computed
- * once and runs of neighbours are as long as can be. The reference policy runs over the same rows, with
- * the same temperature but no nucleus; its divergence is taken over what the policy can sample, with the
- * reference renormalised on it. A token outside the nucleus (which the policy that is being trained may
- * have moved since the token was sampled) has log-probability -infinity and gets no gradient. */
+ * something sampled stands behind, in depth-first order ("rows"), so that shared prefixes are
+ * computed once and runs of neighbours are as long as can be. The reference policy runs over the
+ * same rows, with the same temperature but no nucleus; its divergence is taken over what the policy
+ * can sample, with the reference renormalised on it. A token outside the nucleus (which the policy
+ * that is being trained may have moved since the token was sampled) has log-probability -infinity
+ * and gets no gradient. */
 #include "policy/score.h"
 
 #include <math.h>
@@ -155,7 +156,8 @@ add_row(struct score *s, int32_t id) {
     }
 }
 
-/* Lists children, and gives rows, depth first, to the nodes that something sampled stands behind. */
+/* Lists children, and gives rows, depth first, to the nodes that something sampled stands
+ * behind. */
 static void
 lay_rows(struct score *s) {
     size_t n = s->tree.n;

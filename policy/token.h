@@ -1,5 +1,5 @@
-/* The byte tokenizer: a byte is its own id, control tokens follow. Text is tokenized byte by byte and
- * can therefore never become a control token: nobody's words can pass for the game's voice. */
+/* The byte tokenizer: a byte is its own id, control tokens follow. Text is tokenized byte by byte
+ * and can therefore never become a control token: nobody's words can pass for the game's voice. */
 #ifndef POLICY_TOKEN_H
 #define POLICY_TOKEN_H
 
@@ -18,8 +18,8 @@ enum token {
     TOKEN_COUNT = 264
 };
 
-struct tokens { /* a growable list */
-    int32_t *at;       /* owned */
+struct tokens {  /* a growable list */
+    int32_t *at; /* owned */
     size_t n, cap;
 };
 
@@ -27,7 +27,8 @@ void tokens_free(struct tokens *t);
 void tokens_clear(struct tokens *t);
 void tokens_add(struct tokens *t, int32_t id);
 void tokens_text(struct tokens *t, const char *s, size_t n); /* the bytes of a text */
-/* The text of n ids; control tokens are left out. Writes at most n bytes + NUL; returns the length. */
+/* The text of n ids; control tokens are left out. Writes at most n bytes + NUL; returns the
+ * length. */
 size_t tokens_spell(const int32_t *ids, size_t n, char *out);
 
 #endif

@@ -1,10 +1,11 @@
-/* A prefix tree of tokens. A node is a token in its context; its id is its place in arrays that grow.
- * Nodes added one after another along a path lie side by side, so that a node's ancestors are a few
- * runs of neighbours:
+/* A prefix tree of tokens. A node is a token in its context; its id is its place in arrays that
+ * grow. Nodes added one after another along a path lie side by side, so that a node's ancestors are
+ * a few runs of neighbours:
  *     for (i = node; i >= 0; i = parent[chain[i]]) the run [chain[i], i]
  *
- * Dense: ids count up. Blocks: a branch opens a block of TREE_BLOCK ids and what follows in that branch
- * fills it, so that paths which grow in turns (many seats sampling at once) keep their runs. */
+ * Dense: ids count up. Blocks: a branch opens a block of TREE_BLOCK ids and what follows in that
+ * branch fills it, so that paths which grow in turns (many seats sampling at once) keep their
+ * runs. */
 #ifndef POLICY_TREE_H
 #define POLICY_TREE_H
 

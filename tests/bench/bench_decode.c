@@ -1,8 +1,8 @@
 /* Speed of generation, one thread, in processor time (so that other load matters less).
  *
  * "decode": 64 seats with contexts of their own sample on and on, so that nothing is found in the
- * prefix tree; beside it, the bare matrix products of the same rows. "cached": matches of a small game
- * whose few situations are all known; what is left is feeding, sampling and looking up. */
+ * prefix tree; beside it, the bare matrix products of the same rows. "cached": matches of a small
+ * game whose few situations are all known; what is left is feeding, sampling and looking up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -109,8 +109,8 @@ decode(const struct model *m) {
     return rate;
 }
 
-/* Tokens sampled per second when all is known: few contexts of 60 tokens, replies of few tokens from a
- * small set, a new slot for every reply. */
+/* Tokens sampled per second when all is known: few contexts of 60 tokens, replies of few tokens
+ * from a small set, a new slot for every reply. */
 static double
 cached(const struct model *m) {
     struct gen *g = gen_new(m, (struct gen_head){0.02f, 0.6f}, 0);

@@ -43,8 +43,8 @@ add_distinct(struct score *s) {
     }
 }
 
-/* Two thousand turns: one of 300 situations (a common start of 30 tokens, 40 of their own), a reply of
- * 5 tokens out of few. */
+/* Two thousand turns: one of 300 situations (a common start of 30 tokens, 40 of their own), a reply
+ * of 5 tokens out of few. */
 static void
 add_matches(struct score *s) {
     struct rng r;

@@ -1,5 +1,5 @@
-/* The match runner: records fit the rules, faults are charged to the right seat, and what a match becomes
- * does not depend on what is played beside it. */
+/* The match runner: records fit the rules, faults are charged to the right seat, and what a match
+ * becomes does not depend on what is played beside it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -217,9 +217,9 @@ test_wrong_options(void **state) {
 int
 main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scripted),   cmocka_unit_test(test_independence),
-        cmocka_unit_test(test_faults),     cmocka_unit_test(test_retries),
-        cmocka_unit_test(test_turn_limit), cmocka_unit_test(test_conversation),
+        cmocka_unit_test(test_scripted),      cmocka_unit_test(test_independence),
+        cmocka_unit_test(test_faults),        cmocka_unit_test(test_retries),
+        cmocka_unit_test(test_turn_limit),    cmocka_unit_test(test_conversation),
         cmocka_unit_test(test_wrong_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

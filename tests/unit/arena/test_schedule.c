@@ -47,11 +47,8 @@ test_pairs(void **state) {
 static void
 test_shares(void **state) {
     (void)state;
-    struct schedule s = {.seed = 3,
-                         .older = 0.25,
-                         .scripted = 0.25,
-                         .opponent = scripted,
-                         .nopponents = 2};
+    struct schedule s = {
+        .seed = 3, .older = 0.25, .scripted = 0.25, .opponent = scripted, .nopponents = 2};
     int self = 0, past = 0, bots = 0, seat0 = 0;
     for (int64_t id = 1; id <= 20000; id++) {
         struct match_job j;
@@ -103,8 +100,8 @@ test_keeps(void **state) {
 int
 main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_warmup),           cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_shares),           cmocka_unit_test(test_no_opponents_yet),
+        cmocka_unit_test(test_warmup), cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_shares), cmocka_unit_test(test_no_opponents_yet),
         cmocka_unit_test(test_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Messages between serve and worker: what is written is read back; whatever is cut or bent is refused. */
+/* Messages between serve and worker: what is written is read back; whatever is cut or bent is
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,17 +17,52 @@ static const float logp[] = {-0.5f, -0.25f};
 static const int32_t moves[] = {2, 0, 1};
 
 static struct store_turn turns[] = {
-    {.ply = 2, .seat = 0, .prompt = prompt, .nprompt = 3, .reply = "b\0c", .nreply = 3, .word = "b",
-     .action = 1, .verdict = VERDICT_OK, .tokens = tokens, .logp = logp, .ntokens = 2, .policy = 7},
-    {.ply = 3, .seat = 1, .prompt = NULL, .nprompt = 0, .reply = "", .nreply = 0, .word = NULL,
-     .action = -1, .verdict = VERDICT_NO_WORD, .tokens = NULL, .logp = NULL, .ntokens = 0,
+    {.ply = 2,
+     .seat = 0,
+     .prompt = prompt,
+     .nprompt = 3,
+     .reply = "b\0c",
+     .nreply = 3,
+     .word = "b",
+     .action = 1,
+     .verdict = VERDICT_OK,
+     .tokens = tokens,
+     .logp = logp,
+     .ntokens = 2,
+     .policy = 7},
+    {.ply = 3,
+     .seat = 1,
+     .prompt = NULL,
+     .nprompt = 0,
+     .reply = "",
+     .nreply = 0,
+     .word = NULL,
+     .action = -1,
+     .verdict = VERDICT_NO_WORD,
+     .tokens = NULL,
+     .logp = NULL,
+     .ntokens = 0,
      .policy = 8},
 };
 
 static const struct store_match sample = {
-    .id = 1ll << 40, .kind = MATCH_TRAIN, .iteration = 3, .game = 1, .deal = 9, .policy = {7, 8},
-    .reason = END_INVALID, .loser = 1, .payoff = {0.5, -1.5}, .result = 1, .moves = moves,
-    .nmoves = 3, .started_ms = 11, .ended_ms = 12, .attempts = 2, .turn = turns, .nturns = 2,
+    .id = 1ll << 40,
+    .kind = MATCH_TRAIN,
+    .iteration = 3,
+    .game = 1,
+    .deal = 9,
+    .policy = {7, 8},
+    .reason = END_INVALID,
+    .loser = 1,
+    .payoff = {0.5, -1.5},
+    .result = 1,
+    .moves = moves,
+    .nmoves = 3,
+    .started_ms = 11,
+    .ended_ms = 12,
+    .attempts = 2,
+    .turn = turns,
+    .nturns = 2,
 };
 
 static void

@@ -1,5 +1,5 @@
-/* An independent transformer for the tests: one sequence, double precision, plain loops, weights found
- * by their names. */
+/* An independent transformer for the tests: one sequence, double precision, plain loops, weights
+ * found by their names. */
 #ifndef TESTS_NAIVE_H
 #define TESTS_NAIVE_H
 

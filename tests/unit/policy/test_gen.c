@@ -45,7 +45,8 @@ static const struct model_config configs[] = {
 };
 enum { CONFIGS = sizeof configs / sizeof *configs };
 
-/* A policy that ends its replies now and then: the row of END is pulled towards the others' mean. */
+/* A policy that ends its replies now and then: the row of END is pulled towards the others'
+ * mean. */
 static struct model *
 make_policy(const struct model_config *c) {
     struct model *m = naive_model(c, 11, 0.25);
@@ -82,8 +83,8 @@ make_turns(struct match *m, int i) {
     }
 }
 
-/* Plays matches first, first + step, ... with at most `together` at once; a match plays its turns one
- * after the other in one slot. */
+/* Plays matches first, first + step, ... with at most `together` at once; a match plays its turns
+ * one after the other in one slot. */
 static void
 play(const struct model *m, struct gen_head head, struct match *match, int together,
      size_t max_nodes, bool backwards) {
@@ -165,7 +166,8 @@ same_replies(const struct match *a, const struct match *b) {
         }
 }
 
-/* The same bits whatever plays beside, in whatever order, however small the tree, and in training. */
+/* The same bits whatever plays beside, in whatever order, however small the tree, and in
+ * training. */
 static void
 replies_depend_on_nothing_else(void **state) {
     (void)state;

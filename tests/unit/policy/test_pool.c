@@ -1,5 +1,5 @@
-/* Threads: every task is done once, and what several threads compute is what one computes. Run under
- * ThreadSanitizer too. */
+/* Threads: every task is done once, and what several threads compute is what one computes. Run
+ * under ThreadSanitizer too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

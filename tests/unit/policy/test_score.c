@@ -11,7 +11,8 @@
 
 static const struct gen_head plain = {.temperature = 1.0f, .top_p = 1.0f};
 
-/* Shapes that meet every ragged edge: odd widths, shared keys, heads wider and narrower than vectors. */
+/* Shapes that meet every ragged edge: odd widths, shared keys, heads wider and narrower than
+ * vectors. */
 static const struct model_config configs[] = {
     {.vocab = 29,
      .dim = 24,
