@@ -31,6 +31,11 @@ int laws_broken(struct laws *l, const char *law, const char *fmt, ...)
 /* Checks every query function on `state`; *digest becomes a hash of all that they said. */
 int laws_check_state(struct laws *l, const void *state, uint64_t *digest);
 
+/* ---- words (games/laws-talk.c) ---- */
+
+/* Says something in `state`, where the game has talk and a seat is to move. */
+int laws_check_talk(struct laws *l, const void *state);
+
 /* ---- what a seat was told, against what it sees (games/laws-worlds.c) ---- */
 
 /* What one seat was told during a match: tokens separated by NUL. */

@@ -293,7 +293,8 @@ laws_check_state(struct laws *l, const void *state, uint64_t *out) {
     k->l = l;
     k->state = state;
     memcpy(k->before, state, l->g->state_bytes);
-    int bad = check_rules(k) || check_views(k) || check_choices(k) || check_narrations(k);
+    int bad = check_rules(k) || check_views(k) || check_choices(k) || check_narrations(k) ||
+              laws_check_talk(l, state);
     *out = k->digest;
     free(k);
     return bad ? -1 : 0;

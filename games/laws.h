@@ -21,6 +21,8 @@
  *   hiding       a seat to move that was told something else sees another view, so that equal views
  *                are one information set; with GAME_PERFECT_INFO: in another state
  *                (of games with GAME_HISTORY only the legal actions are compared)
+ *   talk         words change no mover, legal action, outcome or payoff; they fit into the texts,
+ *                and say() stays within state_bytes
  *   answer       an external program does not fail
  *
  * For `leak` each random match is followed, for each seat, by a match in which hidden chance and

@@ -180,6 +180,55 @@ hiding_is_found(void **state) {
     breaks(&g, "leak", "was told the same but sees");
 }
 
+static void
+say_and_move(void *state, const char *words, size_t n) {
+    right("prisoners_dilemma")->say(state, words, n);
+    right("prisoners_dilemma")->apply(state, 0);
+}
+
+static void
+say_too_much(void *state, const char *words, size_t n) {
+    right("prisoners_dilemma")->say(state, words, n);
+    ((unsigned char *)state)[right("prisoners_dilemma")->state_bytes + 3] = 1;
+}
+
+/* Who speaks, speaks for both. */
+static void
+apply_by_words(void *state, int action) {
+    const struct game *g = right("prisoners_dilemma");
+    char at[GAME_TEXT];
+    struct text t;
+    text_init(&t, at, sizeof at);
+    g->observe(state, g->mover(state), &t);
+    g->apply(state, action);
+    if (strstr(at, "You said"))
+        g->apply(state, 0);
+}
+
+static void
+observe_without_bounds(const void *state, int who, struct text *out) {
+    right("prisoners_dilemma")->observe(state, who, out);
+    for (int i = 0; i < 40 && strstr(out->at, "xxx"); i++)
+        text_put(out, "...................................................................."
+                      "....................................................................");
+}
+
+static void
+words_with_effects_are_found(void **state) {
+    (void)state;
+    struct game g = *right("prisoners_dilemma");
+    g.say = say_and_move;
+    breaks(&g, "talk", "words change who moves");
+    g.say = say_too_much;
+    breaks(&g, "talk", "say() wrote behind");
+    g = *right("prisoners_dilemma");
+    g.observe = observe_without_bounds;
+    breaks(&g, "talk", "a view with words does not fit");
+    g = *right("prisoners_dilemma");
+    g.apply = apply_by_words;
+    breaks(&g, "talk", "words change what action 0 leads to");
+}
+
 static double
 pay_too_much(const void *state) {
     return 1.5 * right("tic_tac_toe")->result(state);
@@ -472,6 +521,7 @@ main(void) {
         cmocka_unit_test(so_do_their_variants),
         cmocka_unit_test(a_leak_is_found),
         cmocka_unit_test(hiding_is_found),
+        cmocka_unit_test(words_with_effects_are_found),
         cmocka_unit_test(wrong_payoffs_are_found),
         cmocka_unit_test(endless_games_are_found),
         cmocka_unit_test(misspelling_is_found),
