@@ -60,9 +60,43 @@ static const struct store_named named[] = {
      " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
      " FROM v_policies p WHERE (:kind IS NULL OR p.kind = :kind)"
      " AND (:before IS NULL OR p.id < :before) ORDER BY p.id DESC " PAGE},
+    {"policy", "one policy", ":id",
+     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
+     " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
+     " FROM v_policies p WHERE p.id = :id"},
+    {"lineage", "what a policy was trained from, nearest first", ":id :limit",
+     "WITH RECURSIVE up(id, depth) AS (SELECT parent_id, 1 FROM policy WHERE id = :id"
+     " UNION ALL SELECT p.parent_id, depth + 1 FROM up JOIN policy p ON p.id = up.id"
+     " WHERE p.parent_id < p.id) SELECT v.*, up.depth FROM up JOIN v_policies v ON v.id = up.id"
+     " ORDER BY up.depth " PAGE},
+    {"results", "sums of matches between different policies", ":game :kind :forfeits :limit",
+     "SELECT policy0_id, policy1_id, sum(wins0) AS wins, sum(draws) AS draws, sum(wins1) AS losses"
+     " FROM tally WHERE policy0_id <> policy1_id AND reason <> 'aborted'"
+     " AND (:forfeits IS NULL OR loser < 0)"
+     " AND ((:kind IS NULL AND kind <> 'warmup') OR kind = :kind) AND (:game IS NULL OR game_id IN"
+     " (SELECT id FROM game WHERE :game IN (name, spec)))"
+     " GROUP BY policy0_id, policy1_id ORDER BY policy0_id DESC, policy1_id DESC " PAGE},
+    {"ends", "matches by kind and reason of their end", "",
+     "SELECT kind, reason, sum(matches) AS matches, sum(turns) AS turns, sum(tokens) AS tokens"
+     " FROM tally GROUP BY kind, reason ORDER BY kind, reason"},
     {"steps", "learner steps, newest first", ":step :before :limit",
      "SELECT * FROM v_steps WHERE (:step IS NULL OR step = :step)"
      " AND (:before IS NULL OR step < :before) ORDER BY step DESC " PAGE},
+    {"series", "means of the steps' measurements over :points stretches of the run",
+     ":from :to :points",
+     "WITH r AS (SELECT max(min(step), coalesce(:from, 0)) AS a,"
+     "  min(max(step), coalesce(:to, max(step))) AS b FROM step)"
+     " SELECT max(s.step) AS step, count(*) AS steps, s.at_ms, sum(s.refused) AS refused,"
+     "  avg(s.matches) AS matches, avg(s.tokens) AS tokens, avg(s.loss) AS loss,"
+     "  avg(s.entropy) AS entropy, avg(s.kl_magnet) AS kl_magnet, avg(s.kl_sampler) AS kl_sampler,"
+     "  avg(s.grad_norm) AS grad_norm, avg(s.lr) AS lr, avg(s.reward_0) AS reward_0,"
+     "  avg(s.reward_1) AS reward_1, avg(s.baseline_0) AS baseline_0,"
+     "  avg(s.baseline_1) AS baseline_1, avg(s.invalid) AS invalid,"
+     "  avg(s.reply_tokens) AS reply_tokens, avg(s.matches_s) AS matches_s,"
+     "  avg(s.tokens_s) AS tokens_s, avg(s.wait_data_s) AS wait_data_s, avg(s.learn_s) AS learn_s"
+     " FROM r, step s WHERE s.step BETWEEN r.a AND r.b"
+     " GROUP BY (s.step - r.a) * min(max(coalesce(:points, 200), 1), 2000) / (r.b - r.a + 1)"
+     " ORDER BY 1"},
     {"samples", "what a step learned from", ":step :limit",
      "SELECT * FROM v_samples WHERE step = :step ORDER BY match_id, seat " PAGE},
     {"evals", "evaluations, newest first", ":game :policy :before :limit",
@@ -127,8 +161,8 @@ bind_all(struct store *s, const struct store_named *q, sqlite3_stmt *st,
 
 /* A row as cells. Text that is not UTF-8 (nobody but a stranger wrote it) is escaped, so that what
  * callers print or send is valid; its bytes stand in `room`. */
-static void
-read_cells(sqlite3_stmt *st, struct store_cell *cell, int cells, struct buf *room) {
+void
+cells_read(sqlite3_stmt *st, struct store_cell *cell, int cells, struct buf *room) {
     for (int i = 0; i < cells; i++) {
         static const enum store_type types[] = {[SQLITE_INTEGER] = STORE_INT,
                                                 [SQLITE_FLOAT] = STORE_REAL,
@@ -157,13 +191,12 @@ static int
 read_rows(struct store *s, const struct store_named *q, sqlite3_stmt *st,
           int (*each)(void *arg, const struct store_cell *cell, int cells), void *arg,
           struct err *e) {
-    enum { MOST = 64 };
-    struct store_cell cell[MOST];
-    struct buf room[MOST] = {{0}};
+    struct store_cell cell[CELLS_MOST];
+    struct buf room[CELLS_MOST] = {{0}};
     int cells = sqlite3_column_count(st), rows = 0, got = 1;
-    ensure(cells <= MOST);
+    ensure(cells <= CELLS_MOST);
     while (got == 1 && (got = sql_row(s, st, q->name, e)) == 1) {
-        read_cells(st, cell, cells, room);
+        cells_read(st, cell, cells, room);
         rows++;
         int stop = each(arg, cell, cells);
         if (stop)

@@ -152,6 +152,11 @@ void escape_add(struct buf *out, const char *p, size_t n);
 int escape_undo(const char *p, size_t n, char *out,
                 size_t *len); /* out: room for n; -1: malformed */
 
+/* ---- query.c ---- */
+#define CELLS_MOST 64 /* columns of an answer */
+/* The present row as cells [cells]; room [cells] holds what had to be escaped, until the next row. */
+void cells_read(sqlite3_stmt *st, struct store_cell *cell, int cells, struct buf *room);
+
 /* ---- policy.c ---- */
 int policy_insert(struct store *s, struct store_policy *p,
                   struct err *e); /* found or added, in the batch */
