@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "games/extern/scan.h"
 
 /* ---- reading ---- */
 
@@ -339,12 +340,51 @@ struct choice {
     const char *word;
 };
 
-/* What an answer holds before it is put into one block. */
+/* What an answer may hold; a bit each, so that none comes twice. */
+enum field {
+    F_TYPE,
+    F_ID,
+    F_MOVER,
+    F_LEGAL,
+    F_OUTCOMES,
+    F_RESULT,
+    F_VIEWS,
+    F_TOLD,
+    F_RULES,
+    F_OPEN,
+    F_TEXT,
+    FIELDS
+};
+
+static const char *const field_name[FIELDS] = {
+    "type", "id", "mover", "legal", "outcomes", "result", "views", "told", "rules", "open", "text"};
+
+/* An answer while it is read; texts point into the scan's room. */
 struct parts {
     struct scene s;
-    struct choice *choice; /* owned; [s.count] */
-    size_t text;           /* bytes of all texts with their NULs */
+    unsigned seen;
+    const char *type, *complaint;
+    long long id;
+    bool has_mover;
+    struct choice *choice; /* [GAME_MAX_ACTIONS] */
+    char why[300];         /* the first thing that is wrong */
 };
+
+static void wrong(struct parts *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void
+wrong(struct parts *p, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    if (!p->why[0])
+        vsnprintf(p->why, sizeof p->why, fmt, ap);
+    va_end(ap);
+}
+
+static bool
+has(const struct parts *p, enum field f) {
+    return p->seen >> f & 1;
+}
 
 static int
 by_action(const void *a, const void *b) {
@@ -353,103 +393,237 @@ by_action(const void *a, const void *b) {
 }
 
 /* A row is [action, "word"], or [action, probability, "word"] of an outcome. */
-static int
-read_choice(const json_t *row, bool chance, struct choice *c, struct err *e) {
-    const json_t *action = json_array_get(row, 0);
-    const json_t *word = json_array_get(row, chance ? 2 : 1);
-    if (json_array_size(row) != (chance ? 3u : 2u))
-        return err_set(e, chance ? "an outcome must be [action, probability, \"name\"]"
-                                 : "a legal action must be [action, \"word\"]");
-    if (!json_is_integer(action) || json_integer_value(action) < 0 ||
-        json_integer_value(action) > MESSAGE_MAX_ACTION)
-        return err_set(e, "an action must be a whole number from 0 to %d", MESSAGE_MAX_ACTION);
-    c->action = (int)json_integer_value(action);
-    c->word = json_string_value(word);
-    if (!c->word || !*c->word || strlen(c->word) >= GAME_WORD || !is_plain(c->word, false))
-        return err_set(e, "the word of action %d must be a text of 1 to %d bytes", c->action,
-                       GAME_WORD - 1);
-    c->probability = chance ? json_number_value(json_array_get(row, 1)) : 0;
-    if (chance && !(c->probability > 0 && c->probability <= 1 + 1e-9))
-        return err_set(e, "the probability of outcome %d must be a number above 0, up to 1",
-                       c->action);
-    return 0;
+static void
+read_choice(struct scan *s, bool chance, struct choice *c, struct parts *p) {
+    scan_expect(s, '[');
+    struct scan_number action = scan_number(s);
+    scan_expect(s, ',');
+    double probability = 0;
+    if (chance) {
+        probability = scan_number(s).real;
+        scan_expect(s, ',');
+    }
+    *c = (struct choice){.probability = probability, .word = scan_string(s)};
+    scan_expect(s, ']');
+    if (s->bad) {
+        wrong(p, chance ? "an outcome must be [action, probability, \"name\"]"
+                        : "a legal action must be [action, \"word\"]");
+        return;
+    }
+    if (!action.whole || action.value < 0 || action.value > MESSAGE_MAX_ACTION)
+        wrong(p, "an action must be a whole number from 0 to %d", MESSAGE_MAX_ACTION);
+    else
+        c->action = (int)action.value;
+    if (!*c->word || strlen(c->word) >= GAME_WORD || !is_plain(c->word, false))
+        wrong(p, "the word of action %d must be a text of 1 to %d bytes", c->action, GAME_WORD - 1);
+    if (chance && !(probability > 0 && probability <= 1 + 1e-9))
+        wrong(p, "the probability of outcome %d must be a number above 0, up to 1", c->action);
 }
 
+static void
+read_choices(struct scan *s, bool chance, struct parts *p) {
+    const char *name = field_name[chance ? F_OUTCOMES : F_LEGAL];
+    bool sorted = true;
+    int n = 0;
+    scan_expect(s, '[');
+    for (bool first = true; scan_more(s, &first, ']'); n++) {
+        if (n == GAME_MAX_ACTIONS) {
+            wrong(p, "\"%s\" must be a list of 1 to %d entries", name, GAME_MAX_ACTIONS);
+            return;
+        }
+        read_choice(s, chance, &p->choice[n], p);
+        sorted = sorted && (!n || p->choice[n].action > p->choice[n - 1].action);
+    }
+    if (n == 0)
+        wrong(p, "\"%s\" must be a list of 1 to %d entries", name, GAME_MAX_ACTIONS);
+    if (!sorted)
+        qsort(p->choice, (size_t)n, sizeof *p->choice, by_action);
+    for (int i = 1; !sorted && i < n; i++)
+        if (p->choice[i].action == p->choice[i - 1].action)
+            wrong(p, "action %d is in \"%s\" twice", p->choice[i].action, name);
+    p->s.count = n;
+}
+
+static void
+read_pair(struct scan *s, enum field f, const char *out[2], struct parts *p) {
+    scan_expect(s, '[');
+    out[0] = scan_string(s);
+    scan_expect(s, ',');
+    out[1] = scan_string(s);
+    scan_expect(s, ']');
+    if (s->bad)
+        wrong(p, "\"%s\" must be a list of two texts, one for each seat", field_name[f]);
+    for (int i = 0; i < 2; i++)
+        if (strlen(out[i]) >= GAME_TEXT || !is_plain(out[i], true))
+            wrong(p, "\"%s\" must be texts of up to %d bytes without control characters",
+                  field_name[f], GAME_TEXT - 1);
+}
+
+static void
+read_mover(struct scan *s, struct parts *p) {
+    p->has_mover = true;
+    if (scan_peek(s) == '"') {
+        const char *word = scan_string(s);
+        if (strcmp(word, "chance") == 0)
+            p->s.mover = GAME_CHANCE;
+        else if (strcmp(word, "over") == 0)
+            p->s.mover = GAME_OVER;
+        else
+            p->has_mover = false;
+        return;
+    }
+    struct scan_number n = scan_number(s);
+    p->s.mover = n.value == 1 ? GAME_SEAT_1 : GAME_SEAT_0;
+    p->has_mover = n.whole && (n.value == 0 || n.value == 1);
+}
+
+static void
+read_field(struct scan *s, enum field f, struct parts *p) {
+    struct scan_number n;
+    switch (f) {
+    case F_TYPE:
+        p->type = scan_string(s);
+        break;
+    case F_TEXT:
+        p->complaint = scan_string(s);
+        break;
+    case F_ID:
+        if (scan_peek(s) == 'n') { /* null, in a complaint about something that had none */
+            scan_skip(s);
+            break;
+        }
+        n = scan_number(s);
+        p->id = n.whole ? n.value : -1;
+        break;
+    case F_RESULT:
+        p->s.result = scan_number(s).real;
+        break;
+    case F_OPEN:
+        p->s.open = scan_bool(s);
+        break;
+    case F_MOVER:
+        read_mover(s, p);
+        break;
+    case F_LEGAL:
+    case F_OUTCOMES:
+        if (has(p, F_LEGAL) && has(p, F_OUTCOMES))
+            wrong(p, "\"legal\" and \"outcomes\" cannot both be there");
+        read_choices(s, f == F_OUTCOMES, p);
+        break;
+    case F_VIEWS:
+        read_pair(s, f, p->s.view, p);
+        break;
+    case F_TOLD:
+        read_pair(s, f, p->s.told, p);
+        break;
+    case F_RULES:
+        read_pair(s, f, p->s.rules, p);
+        break;
+    case FIELDS:
+        scan_skip(s); /* of a later version, or of the program's own */
+    }
+}
+
+static void
+read_fields(struct scan *s, struct parts *p) {
+    scan_expect(s, '{');
+    for (bool first = true; scan_more(s, &first, '}');) {
+        const char *key = scan_string(s);
+        int f = 0;
+        scan_expect(s, ':');
+        while (f < FIELDS && strcmp(key, field_name[f]) != 0)
+            f++;
+        if (f < FIELDS && has(p, (enum field)f))
+            wrong(p, "\"%s\" is there twice", field_name[f]);
+        p->seen |= 1u << f;
+        read_field(s, (enum field)f, p);
+        if (s->bad)
+            wrong(p,
+                  f < FIELDS ? "\"%s\" is not what it must be, or no JSON"
+                             : "the program's line is no JSON%s",
+                  f < FIELDS ? field_name[f] : "");
+        if (p->why[0])
+            return;
+    }
+    if (scan_peek(s) || s->at != s->end)
+        wrong(p, "the program's line is no JSON object, or goes on behind it");
+    if (s->bad)
+        wrong(p, "the program's line is no JSON object");
+}
+
+/* ---- what must be there, and fit together ---- */
+
 /* Probabilities may come rounded: their sum is made 1. */
-static int
-settle_chance(struct parts *p, struct err *e) {
+static void
+settle_chance(struct parts *p) {
     double sum = 0;
     for (int i = 0; i < p->s.count; i++)
         sum += p->choice[i].probability;
     if (!(fabs(sum - 1) < 1e-6))
-        return err_set(e, "the probabilities of the outcomes sum to %.9g, not to 1", sum);
+        wrong(p, "the probabilities of the outcomes sum to %.9g, not to 1", sum);
     for (int i = 0; i < p->s.count; i++)
         p->choice[i].probability /= sum;
-    return 0;
 }
 
-static int
-read_choices(const json_t *o, struct parts *p, struct err *e) {
-    bool chance = p->s.mover == GAME_CHANCE;
-    const char *key = chance ? "outcomes" : "legal";
-    const json_t *list = json_object_get(o, key);
-    size_t n = json_array_size(list);
-    if (n < 1 || n > GAME_MAX_ACTIONS)
-        return err_set(e, "\"%s\" must be a list of 1 to %d entries", key, GAME_MAX_ACTIONS);
-    p->choice = mem_zero(n, sizeof *p->choice);
-    p->s.count = (int)n;
-    for (size_t i = 0; i < n; i++) {
-        if (read_choice(json_array_get(list, i), chance, &p->choice[i], e) < 0)
-            return -1;
-        p->text += strlen(p->choice[i].word) + 1;
-    }
-    qsort(p->choice, n, sizeof *p->choice, by_action);
-    for (size_t i = 1; i < n; i++)
-        if (p->choice[i].action == p->choice[i - 1].action)
-            return err_set(e, "action %d is in \"%s\" twice", p->choice[i].action, key);
-    return chance ? settle_chance(p, e) : 0;
-}
-
-static int
-read_mover(const json_t *o, const struct hello *h, struct parts *p, struct err *e) {
-    const json_t *v = json_object_get(o, "mover");
-    const char *word = json_string_value(v);
-    const json_t *result = json_object_get(o, "result");
-    if (json_is_integer(v) && (json_integer_value(v) == 0 || json_integer_value(v) == 1))
-        p->s.mover = (int)json_integer_value(v);
-    else if (word && strcmp(word, "chance") == 0 && !(h->flags & GAME_NO_CHANCE))
-        p->s.mover = GAME_CHANCE;
-    else if (word && strcmp(word, "over") == 0)
-        p->s.mover = GAME_OVER;
-    else
-        return err_set(e, "\"mover\" must be 0, 1, \"chance\" or \"over\"%s",
-                       h->flags & GAME_NO_CHANCE ? " (the program said that it has no chance)"
-                                                 : "");
-    if (p->s.mover != GAME_OVER)
-        return 0;
-    p->s.result = json_number_value(result);
-    if (!json_is_number(result) || !(p->s.result >= -1 && p->s.result <= 1))
-        return err_set(e, "\"result\" must be a number from -1 to 1: what seat 0 gets");
-    return 0;
-}
-
-static int
-read_state(const json_t *o, const struct hello *h, struct parts *p, struct err *e) {
-    if (read_mover(o, h, p, e) < 0 || get_bool(o, "open", false, &p->s.open, e) < 0 ||
-        get_pair(o, "views", false, p->s.view, e) < 0 ||
-        get_pair(o, "told", false, p->s.told, e) < 0 ||
-        get_pair(o, "rules", false, p->s.rules, e) < 0)
-        return -1;
+static void
+check_state(struct parts *p, const struct hello *h) {
+    bool chance = !(h->flags & GAME_NO_CHANCE);
+    if (!p->has_mover || (p->s.mover == GAME_CHANCE && !chance))
+        wrong(p, "\"mover\" must be 0, 1%s or \"over\"%s", chance ? ", \"chance\"" : "",
+              chance ? "" : " (the program said that it has no chance)");
     if (p->s.open && !h->open)
-        return err_set(e, "\"open\" is for programs that said \"open\" in their hello");
-    if (p->s.mover <= GAME_SEAT_1 && (!p->s.view[p->s.mover] || !*p->s.view[p->s.mover]))
-        return err_set(e, "\"views\" must tell the seat to move something");
+        wrong(p, "\"open\" is for programs that said \"open\" in their hello");
+    switch (p->s.mover) {
+    case GAME_OVER:
+        p->s.count = 0;
+        if (!has(p, F_RESULT) || !(p->s.result >= -1 && p->s.result <= 1))
+            wrong(p, "\"result\" must be a number from -1 to 1: what seat 0 gets");
+        break;
+    case GAME_CHANCE:
+        if (!has(p, F_OUTCOMES))
+            wrong(p, "\"outcomes\" must be there when chance is to move");
+        else
+            settle_chance(p);
+        break;
+    default:
+        if (!has(p, F_LEGAL))
+            wrong(p, "\"legal\" must be there when a seat is to move");
+        if (!p->s.view[p->s.mover] || !*p->s.view[p->s.mover])
+            wrong(p, "\"views\" must tell the seat to move something");
+    }
+}
+
+static void
+check_answer(struct parts *p, int id, const struct hello *h) {
+    if (p->type && strcmp(p->type, "error") == 0) {
+        char shown[250];
+        wrong(p, "the program says: %s",
+              utf8_show(p->complaint ? p->complaint : "(nothing)", shown, sizeof shown));
+    }
+    if (!has(p, F_ID) || p->id != id)
+        wrong(p, "the program answered another question than number %d", id);
+    if (p->type && strcmp(p->type, "refused") == 0 && h->open) {
+        p->s = (struct scene){.refused = true, .mover = GAME_OVER};
+        return;
+    }
+    if (!p->type || strcmp(p->type, "state") != 0)
+        wrong(p, "\"type\" must be \"state\"%s", h->open ? " or \"refused\"" : "");
+    check_state(p, h);
+}
+
+/* ---- one block ---- */
+
+static size_t
+text_bytes(const struct parts *p) {
+    size_t sum = 0;
+    for (int i = 0; i < p->s.count; i++)
+        sum += strlen(p->choice[i].word) + 1;
     for (int i = 0; i < 2; i++) {
         const char *all[] = {p->s.view[i], p->s.told[i], p->s.rules[i]};
         for (int j = 0; j < 3; j++)
-            p->text += all[j] ? strlen(all[j]) + 1 : 0;
+            sum += all[j] ? strlen(all[j]) + 1 : 0;
     }
-    return p->s.mover == GAME_OVER ? 0 : read_choices(o, p, e);
+    return sum;
 }
 
 static const char *
@@ -467,7 +641,8 @@ keep(char **at, const char *s, bool trim) {
 static struct scene *
 assemble(const struct parts *p) {
     size_t n = (size_t)p->s.count;
-    size_t bytes = sizeof p->s + n * (sizeof(double) + sizeof(char *) + sizeof(int)) + p->text;
+    size_t bytes =
+        sizeof p->s + n * (sizeof(double) + sizeof(char *) + sizeof(int)) + text_bytes(p);
     struct scene *s = mem_alloc(bytes);
     *s = p->s;
     s->bytes = bytes;
@@ -488,36 +663,22 @@ assemble(const struct parts *p) {
     return s;
 }
 
-static int
-read_answer(const json_t *o, int id, const struct hello *h, struct parts *p, struct err *e) {
-    const char *type = json_string_value(json_object_get(o, "type"));
-    const json_t *echo = json_object_get(o, "id");
-    if (type && strcmp(type, "error") == 0) {
-        const char *text = json_string_value(json_object_get(o, "text"));
-        char shown[400];
-        return err_set(e, "the program says: %s",
-                       utf8_show(text ? text : "(nothing)", shown, sizeof shown));
-    }
-    if (!json_is_integer(echo) || json_integer_value(echo) != id)
-        return err_set(e, "the program answered another question than number %d", id);
-    if (type && strcmp(type, "refused") == 0 && h->open) {
-        p->s.refused = true;
-        p->s.mover = GAME_OVER;
-        return 0;
-    }
-    if (!type || strcmp(type, "state") != 0)
-        return err_set(e, "\"type\" must be \"state\"%s", h->open ? " or \"refused\"" : "");
-    return read_state(o, h, p, e);
-}
-
 struct scene *
 scene_read(const char *line, size_t n, int id, const struct hello *h, struct err *e) {
-    json_t *o = read_object(line, n, e);
-    if (!o)
-        return NULL;
-    struct parts p = {0};
-    struct scene *s = read_answer(o, id, h, &p, e) < 0 ? NULL : assemble(&p);
-    free(p.choice);
-    json_decref(o);
-    return s;
+    struct choice choice[GAME_MAX_ACTIONS];
+    struct parts p = {.choice = choice};
+    struct scan s;
+    char small[4096], *room = n < sizeof small ? small : mem_alloc(n + 1);
+    struct scene *out = NULL;
+    scan_init(&s, line, n, room);
+    read_fields(&s, &p);
+    if (!p.why[0])
+        check_answer(&p, id, h);
+    if (p.why[0])
+        err_set(e, "%s", p.why);
+    else
+        out = assemble(&p);
+    if (room != small)
+        free(room);
+    return out;
 }

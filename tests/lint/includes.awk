@@ -3,7 +3,7 @@ BEGIN {
     may["base"] = "base/"
     may["games"] = "base/ games/"
     # Games from outside: rules see extern.h only, and only the command line more than that.
-    inside = "^games/extern/(cache|message|process|program|registry|shared)\\.h$"
+    inside = "^games/extern/(cache|message|process|program|registry|scan|shared)\\.h$"
     insiders = "^(games/extern|cli|tests)/"
     may["policy"] = "base/ policy/"
     may["store"] = "base/ store/"
