@@ -1,5 +1,5 @@
 /* Scores come from tiles of keys, 16 places at once; a run of neighbours may start inside a tile, so
- * its first vector is merged with what lies before it. Outputs are sums over positions in four
+ * its first vector is merged with what lies before it. Outputs are sums over positions in two
  * interleaved parts. */
 #include "policy/attend.h"
 
@@ -10,9 +10,10 @@
 #include "base/mem.h"
 #include "policy/vec.h"
 
-enum {
-    PARTS = 4, /* independent sums, so that additions need not wait for each other */
-    STRIP = 4, /* vectors of an output computed together */
+enum { /* independent sums, so that additions need not wait for each other */
+       DOT_PARTS = 4,
+       SUM_PARTS = 2,
+       STRIP = 8, /* vectors of an output computed together */
 };
 
 struct shape
@@ -70,16 +71,16 @@ sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride)
             s->row[p->pos + i] = ((size_t)lo + i) * stride;
         hi = t->parent[lo];
     }
-    for (size_t i = 0; i < PARTS; i++) /* a place to read, with weight 0, past the end */
+    for (size_t i = 0; i < SUM_PARTS; i++) /* a place to read, with weight 0, past the end */
         s->row[s->n + i] = (size_t)place * stride;
 }
 
 /* The products of `with` (head dimensions) with 16 neighbours. */
 VEC_INLINE vec
 tile_dot(const float *with, const float *tile, size_t head) {
-    vec part[PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
+    vec part[DOT_PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
     size_t d = 0;
-    for (; d + PARTS <= head; d += PARTS) {
+    for (; d + DOT_PARTS <= head; d += DOT_PARTS) {
         part[0] += vec_all(with[d]) * vec_load(tile + d * LANES);
         part[1] += vec_all(with[d + 1]) * vec_load(tile + (d + 1) * LANES);
         part[2] += vec_all(with[d + 2]) * vec_load(tile + (d + 2) * LANES);
@@ -102,41 +103,46 @@ store_after(float *p, vec v, size_t skip) {
     vec_store(p, vec_pick(index >= from, v, vec_load(p)));
 }
 
-/* score[position] = with . number row of that position, for one group's part of the tiles. Writes up
- * to 15 numbers of rubbish behind the last. Spans are found from the end; they are written from the
- * start, so that the rubbish behind a span is overwritten by the next. */
+/* score[head][position] = with[head] . the position's part of the tiles. Works tile by tile, all heads
+ * in each, so that memory is read in order. Writes up to 15 numbers of rubbish behind the last position:
+ * spans are found from the end and written from the start, so that the rubbish behind a span is
+ * overwritten by the next. */
 VEC_INLINE void
-scores_of(const struct sight *s, const float *with, const float *base, size_t head, size_t stride,
-          float *score) {
+scores_of(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
+          size_t head, float *score) {
+    size_t share = h->heads / h->groups;
     for (size_t k = s->spans; k-- > 0;) {
         const struct span *p = &s->span[k];
-        size_t skip = p->lo % LANES;
+        size_t skip = p->lo % LANES, end = skip + p->n;
+        const float *tile = tiles + p->lo / LANES * h->kv * LANES;
         float *to = score + p->pos - skip;
-        const float *tile = base + p->lo / LANES * stride;
-        store_after(to, tile_dot(with, tile, head), skip);
-        for (size_t i = LANES; i < skip + p->n; i += LANES)
-            vec_store(to + i, tile_dot(with, tile += stride, head));
+        for (size_t i = 0; i < end; i += LANES, tile += h->kv * LANES, to += LANES)
+            for (size_t d = 0; d < h->heads; d++) {
+                vec dots = tile_dot(with + d * head, tile + d / share * head * LANES, head);
+                if (i == 0)
+                    store_after(to + d * s->width, dots, skip);
+                else
+                    vec_store(to + d * s->width, dots);
+            }
     }
 }
 
 /* The same, with loops of known length for the usual heads. */
 static void
 scores(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
-       size_t group, float *score) {
-    const float *base = tiles + group * h->head * LANES;
-    size_t stride = h->kv * LANES;
+       float *score) {
     switch (h->head) {
     case 8:
-        scores_of(s, with, base, 8, stride, score);
+        scores_of(h, s, with, tiles, 8, score);
         break;
     case 16:
-        scores_of(s, with, base, 16, stride, score);
+        scores_of(h, s, with, tiles, 16, score);
         break;
     case 32:
-        scores_of(s, with, base, 32, stride, score);
+        scores_of(h, s, with, tiles, 32, score);
         break;
     default:
-        scores_of(s, with, base, h->head, stride, score);
+        scores_of(h, s, with, tiles, h->head, score);
     }
 }
 
@@ -181,15 +187,21 @@ strip_make(struct strip *t, const struct shape *h, const struct sight *s, size_t
 VEC_INLINE void
 weigh(const struct sight *s, const struct strip *t, const float *const *weight, const float *base,
       size_t n, vec *out) {
-    vec part[STRIP][PARTS] = {{{0}}};
-    for (size_t i = 0; i < s->n; i += PARTS)
-        for (size_t p = 0; p < PARTS; p++) {
+    vec part[STRIP][SUM_PARTS] = {{{0}}};
+    for (size_t i = 0; i < s->n; i += SUM_PARTS)
+        for (size_t p = 0; p < SUM_PARTS; p++) {
             const float *row = base + s->row[i + p];
             for (size_t k = 0; k < n; k++)
                 part[k][p] += vec_all(weight[k][i + p]) * vec_load(row + t->column[k]);
         }
     for (size_t k = 0; k < n; k++)
-        out[k] = (part[k][0] + part[k][1]) + (part[k][2] + part[k][3]);
+        out[k] = part[k][0] + part[k][1];
+}
+
+/* How many of `left` vectors are worked on together. */
+static size_t
+strip_for(size_t left) {
+    return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
 /* out (heads * head) = for every head, the sum over positions of its weights (scores, or what pulls on
@@ -201,11 +213,13 @@ weigh_heads(const struct shape *h, const struct sight *s, bool pulls, const floa
     for (size_t v = 0, n; v < vectors; v += n) {
         struct strip t;
         vec sum[STRIP];
-        n = vectors - v >= STRIP ? STRIP : vectors - v >= 2 ? 2 : 1;
+        n = strip_for(vectors - v);
         strip_make(&t, h, s, v, n, step);
         const float *const *weight = pulls ? t.pull : t.weight;
-        if (n == STRIP)
-            weigh(s, &t, weight, base, STRIP, sum);
+        if (n == 8)
+            weigh(s, &t, weight, base, 8, sum);
+        else if (n == 4)
+            weigh(s, &t, weight, base, 4, sum);
         else if (n == 2)
             weigh(s, &t, weight, base, 2, sum);
         else
@@ -224,12 +238,9 @@ weigh_heads(const struct shape *h, const struct sight *s, bool pulls, const floa
 void
 attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
        const float *values, float *out) {
-    size_t share = h->heads / h->groups;
-    for (size_t k = 0; k < h->heads; k++) {
-        float *score = s->score + k * s->width;
-        scores(h, s, q + k * h->head, keys, k / share, score);
-        s->scale[k] = 1.0f / exponentials(score, s->n);
-    }
+    scores(h, s, q, keys, s->score);
+    for (size_t k = 0; k < h->heads; k++)
+        s->scale[k] = 1.0f / exponentials(s->score + k * s->width, s->n);
     weigh_heads(h, s, false, values, h->lane, s->scale, out);
 }
 
@@ -266,10 +277,12 @@ spread_heads(const struct shape *h, const struct sight *s, struct target to) {
         struct strip t;
         /* Heads that share a key must come one after the other. */
         size_t left = h->heads == h->groups ? vectors - v : per - v % per;
-        n = left >= STRIP ? STRIP : left >= 2 ? 2 : 1;
+        n = strip_for(left);
         strip_make(&t, h, s, v, n, h->lane);
-        if (n == STRIP)
-            spread(h, s, &t, to, STRIP);
+        if (n == 8)
+            spread(h, s, &t, to, 8);
+        else if (n == 4)
+            spread(h, s, &t, to, 4);
         else if (n == 2)
             spread(h, s, &t, to, 2);
         else
@@ -309,15 +322,14 @@ softmax_back(float *score, float *pull, size_t n, float sum, float mean) {
 
 void
 attend_back(const struct shape *h, struct sight *s, const struct attend_back *b) {
-    size_t share = h->heads / h->groups;
+    scores(h, s, b->q, b->keys, s->score);
+    scores(h, s, b->dout, b->value_tiles, s->pull);
     for (size_t k = 0; k < h->heads; k++) {
         size_t at = k * h->head;
         float *score = s->score + k * s->width, *pull = s->pull + k * s->width;
         memcpy(s->q + k * h->lane, b->q + at, h->head * sizeof(float));
         memcpy(s->dout + k * h->lane, b->dout + at, h->head * sizeof(float));
-        scores(h, s, b->q + at, b->keys, k / share, score);
         float sum = exponentials(score, s->n);
-        scores(h, s, b->dout + at, b->value_tiles, k / share, pull);
         softmax_back(score, pull, s->n, sum, vec_dot(b->dout + at, b->out + at, h->head));
     }
     weigh_heads(h, s, true, b->key_rows, h->head, NULL, b->dq);

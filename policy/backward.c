@@ -188,8 +188,8 @@ top_row(const struct backward *b, size_t s) {
 
 /* dx += gradient through y = x / rms(x) * weight; dweight is added to. */
 static void
-norm_back(float *dx, const float *dy, const float *x, const float *weight, float *dweight, size_t n,
-          float eps) {
+norm_back(float *restrict dx, const float *restrict dy, const float *restrict x,
+          const float *restrict weight, float *restrict dweight, size_t n, float eps) {
     float scale = 1.0f / sqrtf(vec_dot(x, x, n) / (float)n + eps);
     vec sum = vec_all(0.0f);
     for (size_t i = 0; i < n; i += LANES) {
@@ -207,15 +207,17 @@ norm_back(float *dx, const float *dy, const float *x, const float *weight, float
 /* dgate from dact, for act = silu(gate) * up. */
 static void
 swiglu_back(float *dgate, const float *dact, const float *gate, size_t rows, size_t hidden) {
+    size_t step = hidden < LANES ? hidden : LANES;
     for (size_t r = 0; r < rows; r++, gate += 2 * hidden, dgate += 2 * hidden, dact += hidden)
-        for (size_t i = 0; i < hidden; i += LANES) {
-            size_t n = hidden - i < LANES ? hidden - i : LANES;
-            vec g = vec_load_some(gate + i, n, 0.0f);
-            vec u = vec_load_some(gate + hidden + i, n, 0.0f);
-            vec d = vec_load_some(dact + i, n, 0.0f);
+        for (size_t i = 0; i < hidden; i += step) {
+            size_t at =
+                i + step <= hidden ? i : hidden - step; /* the last ones twice, if need be */
+            vec g = vec_load_some(gate + at, step, 0.0f);
+            vec u = vec_load_some(gate + hidden + at, step, 0.0f);
+            vec d = vec_load_some(dact + at, step, 0.0f);
             vec one = vec_all(1.0f), sig = one / (one + vec_exp(-g));
-            vec_store_some(dgate + i, d * u * sig * (one + g * (one - sig)), n);
-            vec_store_some(dgate + hidden + i, d * g * sig, n);
+            vec_store_some(dgate + at, d * u * sig * (one + g * (one - sig)), step);
+            vec_store_some(dgate + hidden + at, d * g * sig, step);
         }
 }
 

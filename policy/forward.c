@@ -5,7 +5,9 @@
 #include "policy/forward.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -18,14 +20,22 @@ floats(size_t n) {
     return mem_aligned(n * sizeof(float));
 }
 
-/* Room for `need` rows of `width`, keeping the first `have`. */
+/* Zeros that take no memory before they are used. */
+static float *
+lazy_floats(size_t n) {
+    float *p = mmap(NULL, n * sizeof *p, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "agon: out of memory (%zu bytes for keys and values)\n", n * sizeof *p);
+        exit(1);
+    }
+    return p;
+}
+
 static void
-enlarge(float **p, size_t have, size_t need, size_t width) {
-    float *more = floats(need * width);
-    if (have)
-        memcpy(more, *p, have * width * sizeof *more);
-    free(*p);
-    *p = more;
+lazy_free(float *p, size_t n) {
+    if (p)
+        munmap(p, n * sizeof *p);
 }
 
 static void
@@ -98,9 +108,9 @@ forward_free(struct forward *f) {
         return;
     free_rows(f);
     for (size_t l = 0; l < f->h.layers; l++) {
-        free(f->layer[l].keys);
-        free(f->layer[l].values);
-        free(f->layer[l].value_tiles);
+        lazy_free(f->layer[l].keys, f->places * f->h.kv);
+        lazy_free(f->layer[l].values, f->places * f->h.kv_row);
+        lazy_free(f->layer[l].value_tiles, f->places * f->h.kv);
     }
     for (int i = 0; i < pool_threads(f->pool); i++)
         scratch_free(&f->scratch[i]);
@@ -119,6 +129,16 @@ next_size(size_t have, size_t need) {
     while (n < need)
         n += n / 2;
     return mat_padded(n) / 16 * 16;
+}
+
+/* Room for `need` rows of `width`, keeping the first `have`. */
+static void
+enlarge(float **p, size_t have, size_t need, size_t width) {
+    float *more = lazy_floats(need * width);
+    if (have)
+        memcpy(more, *p, have * width * sizeof *more);
+    lazy_free(*p, have * width);
+    *p = more;
 }
 
 void
@@ -237,17 +257,14 @@ add(float *to, const float *x, size_t n) {
 
 void
 forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
+    size_t step = hidden < LANES ? hidden : LANES;
     for (size_t r = 0; r < rows; r++, gate += 2 * hidden, act += hidden)
-        for (size_t i = 0; i < hidden; i += LANES) {
-            size_t n = hidden - i < LANES ? hidden - i : LANES;
-            vec g = n == LANES ? vec_load(gate + i) : vec_load_some(gate + i, n, 0.0f);
-            vec u = n == LANES ? vec_load(gate + hidden + i)
-                               : vec_load_some(gate + hidden + i, n, 0.0f);
-            vec v = g / (vec_all(1.0f) + vec_exp(-g)) * u;
-            if (n == LANES)
-                vec_store(act + i, v);
-            else
-                vec_store_some(act + i, v, n);
+        for (size_t i = 0; i < hidden; i += step) {
+            size_t at =
+                i + step <= hidden ? i : hidden - step; /* the last ones twice, if need be */
+            vec g = vec_load_some(gate + at, step, 0.0f);
+            vec u = vec_load_some(gate + hidden + at, step, 0.0f);
+            vec_store_some(act + at, g / (vec_all(1.0f) + vec_exp(-g)) * u, step);
         }
 }
 

@@ -39,7 +39,9 @@ vec_store(float *p, vec v) {
 VEC_INLINE vec
 vec_load_some(const float *p, size_t n, float rest) {
     vec v = vec_all(rest);
-    if (n == LANES / 2) /* the usual remainder, without a call */
+    if (n == LANES) /* the usual numbers, without a call */
+        memcpy(&v, p, sizeof v);
+    else if (n == LANES / 2)
         memcpy(&v, p, LANES / 2 * sizeof *p);
     else
         memcpy(&v, p, n * sizeof *p);
@@ -48,7 +50,9 @@ vec_load_some(const float *p, size_t n, float rest) {
 
 VEC_INLINE void
 vec_store_some(float *p, vec v, size_t n) {
-    if (n == LANES / 2)
+    if (n == LANES)
+        memcpy(p, &v, sizeof v);
+    else if (n == LANES / 2)
         memcpy(p, &v, LANES / 2 * sizeof *p);
     else
         memcpy(p, &v, n * sizeof *p);
