@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 ARCH   ?= native
 FUZZ_TIME ?= 600
 FOLDERS := base games policy store arena learner cli
-PKGS   := libevent sqlite3 yaml-0.1 openblas jansson libzstd libcrypto libcurl
+PKGS   := libevent sqlite3 yaml-0.1 openblas jansson libzstd zlib libcrypto libcurl
 MAKEFLAGS += --no-print-directory
 Q := $(if $(V),,@)# V=1 shows the commands
 

@@ -7,7 +7,7 @@ set -eu
 # What is looked for, and the package that brings it: a program (cc), or a pkg-config name (=name).
 build="cc:gcc,libc6-dev ar:binutils awk:mawk pkg-config:pkg-config
 =libevent:libevent-dev =sqlite3:libsqlite3-dev =openblas:libopenblas-dev =yaml-0.1:libyaml-dev
-=jansson:libjansson-dev =libzstd:libzstd-dev =libcrypto:libssl-dev =libcurl:libcurl4-openssl-dev"
+=jansson:libjansson-dev =libzstd:libzstd-dev =zlib:zlib1g-dev =libcrypto:libssl-dev =libcurl:libcurl4-openssl-dev"
 check="=cmocka:libcmocka-dev python3:python3 sqlite3:sqlite3 curl:curl pgrep:procps"
 formatter=clang-format-14 # for `make lint` only, which says so and goes on where it cannot be had
 
