@@ -56,41 +56,41 @@ json_is_read_strictly(void **state) {
         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
         "\"\xc3\xa4\"",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
-    static const char *const bad[] = {"",
-                                      "-",
-                                      "01",
-                                      "1.",
-                                      ".5",
-                                      "1e",
-                                      "+1",
-                                      "[1,]",
-                                      "[,1]",
-                                      "[1 2]",
-                                      "{\"a\"}",
-                                      "{\"a\":1,}",
-                                      "{a:1}",
-                                      "tru",
-                                      "\"",
-                                      "\"\\x\"",
-                                      "\"\\u00g0\"",
-                                      "\"\\u0000\"",
-                                      "\"\\ud800\"",
-                                      "\"\\udc00\"",
-                                      "\"\\ud800\\u0041\"",
-                                      "\"\n\"",
-                                      "\"\x01\"",
-                                      "\"\xff\"",
-                                      "\"\xc3\"",
-                                      "\"\xc0\x80\"",
-                                      "[",
-                                      "{",
-                                      "{\"a\":",
-                                      "[1",
-                                      "nul",
-                                      "NaN",
-                                      "Infinity",
-                                      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]"
-                                      "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
+    static const char *const bad[] = {
+        "",
+        "-",
+        "01",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{\"a\"}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "tru",
+        "\"",
+        "\"\\x\"",
+        "\"\\u00g0\"",
+        "\"\\u0000\"",
+        "\"\\ud800\"",
+        "\"\\udc00\"",
+        "\"\\ud800\\u0041\"",
+        "\"\n\"",
+        "\"\x01\"",
+        "\"\xff\"",
+        "\"\xc3\"",
+        "\"\xc0\x80\"",
+        "[",
+        "{",
+        "{\"a\":",
+        "[1",
+        "nul",
+        "NaN",
+        "Infinity",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (!skips(good[i]))
             fail_msg("not read: %s", good[i]);
@@ -584,7 +584,7 @@ shell_game(char *path, size_t cap) {
     struct err e;
     struct hello h;
     char hash[HASH_HEX];
-    const struct game *g;
+    const struct game *g = NULL;
     snprintf(path, cap, "%s/game.sh", home);
     assert_int_equal(file_write(path, script, sizeof script - 1, false, &e), 0);
     json_t *o = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:[s,s],s:s,s:s,s:i,s:f}", "name", "shell_game",
