@@ -119,15 +119,17 @@ void
 mat_choose_kernel(char **argv) {
     static const char guard[] = "AGON_KERNEL_CHOSEN"; /* so that a failing choice cannot loop */
     const char *best = best_kernel();
+    bool chosen = getenv("OPENBLAS_CORETYPE") || !best || !strcasecmp(best, mat_kernel());
     openblas_set_num_threads(1);
-    if (getenv("OPENBLAS_CORETYPE") || getenv(guard) || !best || !strcasecmp(best, mat_kernel()))
+    /* With a number from the environment, the library does not even start its threads. */
+    if ((chosen && getenv("OPENBLAS_NUM_THREADS")) || getenv(guard))
         return;
-    if (setenv("OPENBLAS_CORETYPE", best, 1) || setenv("OPENBLAS_NUM_THREADS", "1", 1) ||
-        setenv(guard, "1", 1))
+    if ((!chosen && setenv("OPENBLAS_CORETYPE", best, 1)) ||
+        setenv("OPENBLAS_NUM_THREADS", "1", 1) || setenv(guard, "1", 1))
         return;
     execv("/proc/self/exe", argv);
-    log_warn("mat", "cannot start again with OPENBLAS_CORETYPE=%s; going on with %s", best,
-             mat_kernel());
+    log_warn("mat", "cannot start again with OPENBLAS_CORETYPE=%s; going on with %s",
+             chosen ? mat_kernel() : best, mat_kernel());
 }
 
 const char *
