@@ -7,6 +7,7 @@ export LC_ALL
 status=0
 
 sources() { find base games policy store arena learner cli tests -name '*.[ch]' 2>/dev/null | sort; }
+options() { find base -name options.def; sources | grep '\.c$'; }
 tables() { find base games policy store arena learner cli -name '*.def' 2>/dev/null | sort; }
 texts() {
     find base games policy store arena learner cli tests tools configs docs .ci Makefile README.md \
@@ -41,6 +42,7 @@ unformatted() { # formatter, files: the first line of each file that is not as i
 check "include rules" sources awk -f "$here/includes.awk"
 check "function length" sources awk -f "$here/functions.awk"
 check "sorted tables" tables awk -f "$here/sorted.awk"
+check "options" options awk -f "$here/options.awk"
 check "text" texts awk -f "$here/text.awk"
 formatter=$("$here/clang-format.sh")
 if [ -n "$formatter" ]; then

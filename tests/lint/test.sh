@@ -10,6 +10,8 @@ fresh() {
     for d in base games policy/players store learner arena cli tests/unit; do mkdir -p "$tree/$d"; done
     cp "$here/../../.clang-format" "$tree/"
     printf 'int\nf(void) {\n    return 1;\n}\n' >"$tree/base/good.c"
+    printf 'OPT("a.b", REAL, "1", 0, 1, NULL, true, "X.")\n' >"$tree/base/options.def"
+    printf 'double\nf(void) {\n    return conf_real(c, "a.b");\n}\n' >"$tree/arena/good.c"
     printf '/* Rows are sorted. */\nCMD(a)\nCMD(b)\n\nCMD(a)\n' >"$tree/cli/good.def"
 }
 
@@ -80,6 +82,12 @@ allow "with a reason" base/x.c "/* LONG: a list. */\nint\nf(void) {\n$(
         i=$((i + 1))
     done
 )\n    return 1;\n}\n"
+expect "option without a reader" base/options.def '2: nothing reads "c"' \
+    'OPT("a.b", REAL, "1", 0, 1, NULL, true, "X.")\nOPT("c", BOOL, "true", 0, 0, NULL, true, "X.")\n'
+expect "unknown option" store/x.c '3: there is no option "a.c"' \
+    'int\nf(void) {\n    return conf_int(c, "a.c");\n}\n'
+expect "option of another type" store/x.c '3: "a.b" is of type REAL' \
+    'int\nf(void) {\n    return conf_int(c, "a.b");\n}\n'
 expect "unsorted table" cli/x.def "3: CMD(a)" '/* Rows are sorted. */\nCMD(b)\nCMD(a)\n'
 expect "tab" base/x.c "3: a tab" 'int\nf(void) {\n\treturn 1;\n}\n'
 expect "blank at the end" base/x.c "1: blanks" 'int x; \n'
