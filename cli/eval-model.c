@@ -162,6 +162,14 @@ allow(struct reading *r, const int32_t *tokens, size_t n) {
         allow_after(r, word, said + from, len - from);
 }
 
+static bool
+is_behind(const struct reading *r, const int32_t *tokens, size_t n) {
+    bool same = r->known && r->behind.n == n;
+    for (size_t i = 0; same && i < n; i++)
+        same = r->behind.at[i] == tokens[i];
+    return same;
+}
+
 /* The search asks about all tokens behind one beginning in turn, so that the answers for one are
  * kept. */
 static bool
@@ -169,13 +177,11 @@ is_hopeless(void *arg, const int32_t *tokens, size_t n) {
     struct reading *r = arg;
     if (n >= GAME_WORD)
         return false;
-    size_t before = n - 1;
-    if (!r->known || before != r->behind.n ||
-        (before && memcmp(r->behind.at, tokens, before * sizeof *tokens))) {
+    if (!is_behind(r, tokens, n - 1)) {
         tokens_clear(&r->behind);
-        for (size_t i = 0; i < before; i++)
+        for (size_t i = 0; i + 1 < n; i++)
             tokens_add(&r->behind, tokens[i]);
-        allow(r, tokens, before);
+        allow(r, tokens, n - 1);
         r->known = true;
     }
     return !r->allowed[tokens[n - 1]];

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "policy/player.h"
 #include "policy/snap.h"
+#include "policy/token.h"
 
 static const char root[] = "runs";
 
@@ -195,7 +196,14 @@ run_model(const struct run *r, const struct store_policy *p, struct err *e) {
                 p->name, (long long)p->step, r->dir);
         return NULL;
     }
-    return snap_load(folder, p->name, e);
+    struct model *m = snap_load(folder, p->name, e);
+    if (m && m->c.vocab != TOKEN_COUNT) {
+        err_set(e, "snapshot %.8s: it knows %d tokens, the tokenizer has %d", p->name, m->c.vocab,
+                TOKEN_COUNT);
+        model_free(m);
+        return NULL;
+    }
+    return m;
 }
 
 struct gather {
