@@ -9,6 +9,8 @@ FUZZ_TIME ?= 600
 FOLDERS := base games policy store arena learner cli
 PKGS   := libevent sqlite3 yaml-0.1 openblas jansson libzstd zlib libcrypto libcurl
 MAKEFLAGS += --no-print-directory
+NPROC  := $(shell nproc 2>/dev/null || echo 2)
+ALL_CORES = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(NPROC))
 Q := $(if $(V),,@)# V=1 shows the commands
 
 # gcc warns of things that are not so in sanitizer builds, hence of nothing there.
@@ -96,26 +98,26 @@ TSAN  := SAN=thread O=$(O)-tsan
 
 check: ## everything: install what is missing, build, lint, all tests, sanitizers (10 minutes)
 	@tools/deps.sh check
-	@$(MAKE) check-run
+	@$(MAKE) $(ALL_CORES) check-run
 
 check-run: all programs asan-programs tsan-programs
-	@$(RUN) -s $(O)/check.summary -j2 $(LINT) $(UNIT) \
+	@$(RUN) -s $(O)/check.summary -j$(NPROC) $(LINT) $(UNIT) \
 	 $(UNIT:$(O)/%=$(O)-asan/%) $(FUZZ:$(O)/%=$(O)-asan/%) $(THREADED:$(O)/%=$(O)-tsan/%) -j1 $(INT)
 
 unit: $(UNIT) ## unit tests only
-	@$(RUN) -j2 $(UNIT)
+	@$(RUN) -j$(NPROC) $(UNIT)
 
 int: all ## integration tests only
 	@$(RUN) $(INT)
 
 san: asan-programs tsan-programs ## unit tests and fuzz corpora under the sanitizers
-	@$(RUN) -j2 $(UNIT:$(O)/%=$(O)-asan/%) $(FUZZ:$(O)/%=$(O)-asan/%) $(THREADED:$(O)/%=$(O)-tsan/%)
+	@$(RUN) -j$(NPROC) $(UNIT:$(O)/%=$(O)-asan/%) $(FUZZ:$(O)/%=$(O)-asan/%) $(THREADED:$(O)/%=$(O)-tsan/%)
 
 fuzz-replay: asan-fuzz ## run the stored fuzz inputs once more
-	@$(RUN) -j2 $(FUZZ:$(O)/%=$(O)-asan/%)
+	@$(RUN) -j$(NPROC) $(FUZZ:$(O)/%=$(O)-asan/%)
 
 fuzz: ## search for new crashing inputs with libFuzzer, FUZZ_TIME=600 seconds each; needs clang
-	@$(MAKE) CC=clang SAN=address,undefined,fuzzer-no-link O=$(O)-fuzz fuzz-programs
+	@$(MAKE) $(ALL_CORES) CC=clang SAN=address,undefined,fuzzer-no-link O=$(O)-fuzz fuzz-programs
 	@tests/fuzz/run.sh $(O)-fuzz $(FUZZ_TIME)
 
 programs: $(UNIT)
@@ -146,9 +148,11 @@ deps: ## install the packages that building and testing need
 
 demo: ## train Kuhn poker for five minutes, on a fresh machine too
 	@tools/deps.sh build
-	@$(MAKE) all
+	@$(MAKE) $(ALL_CORES) all
 	$(O)/agon train configs/kuhn.yaml --time 5m
-	@echo 'Look around: `$(O)/agon help`, `$(O)/agon serve configs/kuhn.yaml` and the page it names.'
+	@printf '%s\n' '' 'The run is in runs/kuhn; the same command goes on with it. Look around:' \
+	 '  $(O)/agon matches' '  $(O)/agon replay 1' '  $(O)/agon eval latest' \
+	 '  $(O)/agon play kuhn_poker --against latest' '  $(O)/agon help'
 
 install: all ## into PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $(O)/agon $(DESTDIR)$(PREFIX)/bin/agon
