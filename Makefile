@@ -127,8 +127,8 @@ asan-fuzz:     ; @$(MAKE) $(ASAN) fuzz-programs
 tsan-programs: ; @$(MAKE) $(TSAN) threaded-programs
 threaded-programs: $(THREADED)
 
-bench: $(BENCH) ## measure speed, one line a number
-	@tests/bench/run.sh $(BENCH)
+bench: all $(BENCH) ## measure speed, one line a number
+	@AGON=$(abspath $(O)/agon) tests/bench/run.sh $(BENCH) $(sort $(wildcard tests/bench/*_loop.sh))
 
 sig: all ## one hash of a fixed schedule; the same for any number of workers, compiler, sanitizer
 	@AGON=$(abspath $(O)/agon) tests/sig.sh

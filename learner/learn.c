@@ -273,7 +273,7 @@ gather(struct learner *l, struct err *e) {
             l->lease = mem_grow(l->lease, l->lease_cap, sizeof *l->lease);
         }
         l->lease[l->nlease++] = lease.id;
-        int64_t start = clock_mono_us();
+        int64_t start = l->played = clock_mono_us();
         if (read_lease(l, &lease, e) < 0)
             return LINK_FAIL;
         lesson_chunk(l->lesson, l->state->model, l->state->magnet);

@@ -96,7 +96,7 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
                          "PRAGMA query_only = ON;";
     const char *writer = "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"
                          "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
-                         "PRAGMA cache_size = -65536;";
+                         "PRAGMA cache_size = -16384;";
     if (sql_exec(s, both, e) < 0 || sql_exec(s, s->mode == STORE_WRITE ? writer : reader, e) < 0)
         return err_prefix(e, "%s", path);
     if (s->mode == STORE_READ)

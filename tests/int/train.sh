@@ -36,6 +36,14 @@ check "an option that is fixed cannot change" says "game: the run in" \
     "$AGON" train $config --run "$run" --set game=leduc_poker --set model.context=128
 check "one that is not fixed can" "$AGON" train $config --run "$run" --steps $((step + 8)) \
     --set learner.lr=1e-4
+# shellcheck disable=SC2016
+check "no duration in metrics.jsonl is longer than the test" awk '{
+    while (match($0, /"[a-z_]+_s":[0-9.e-]+/)) {
+        split(substr($0, RSTART, RLENGTH), pair, ":")
+        if (pair[1] !~ /(tokens|matches)_s/ && pair[2] + 0 > 120) { print; bad = 1 }
+        $0 = substr($0, RSTART + RLENGTH)
+    }
+} END { exit bad }' "$run/metrics.jsonl"
 for part in config.yaml run.db metrics.jsonl snapshots state logs; do
     check "the run folder has $part" test -e "$run/$part"
 done
