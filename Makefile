@@ -56,6 +56,7 @@ $(O)/%.o: %.c Makefile $(O)/flags
 
 # The assembler includes these, which -MMD does not see.
 $(O)/store/schema.o: store/schema.sql store/views.sql
+$(O)/arena/api.o: arena/openapi.json
 
 define library
 $(O)/lib$(1).a: $$(call objects,$(1))
@@ -134,7 +135,7 @@ sig: all ## one hash of a fixed schedule; the same for any number of workers, co
 	@AGON=$(abspath $(O)/agon) tests/sig.sh
 
 experiments: all ## run the experiments behind docs/ (hours; each script says what it needs)
-	@for s in $(sort $(wildcard tests/experiments/*.sh)); do \
+	@for s in $(filter-out %/lib.sh,$(sort $(wildcard tests/experiments/*.sh))); do \
 	 echo "== $$s"; AGON=$(abspath $(O)/agon) $$s || exit 1; done
 
 lint: ## formatting, include rules, function length, tables in order

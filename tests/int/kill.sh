@@ -1,11 +1,13 @@
 #!/bin/sh
 # timeout: 400
 # kill -9 of server, workers and learner at random moments while training: nothing is consumed twice,
-# nothing finished is lost, and the run goes on. ROUNDS (default 12) kills.
+# nothing finished is lost, and the run goes on. ROUNDS (default 12) kills; CONFIG and KEEP name another
+# configuration and a folder for the run to stay in.
 . tests/int/lib.sh
 rounds=${ROUNDS:-12}
-run=$work/run
-"$AGON" train tests/int/tiny.yaml --run "$run" --set workers.count=2 --set eval.every=1h \
+run=${KEEP:-$work/run}
+rm -rf "$run"
+"$AGON" train "${CONFIG:-tests/int/tiny.yaml}" --run "$run" --set workers.count=2 --set eval.every=1h \
     >"$work/train.log" 2>&1 &
 train=$!
 started=$train
@@ -45,12 +47,14 @@ check "steps have no gap" test \
     "$(sql "$run/run.db" "select max(step) - min(step) + 1 = count(*) from step")" -eq 1
 check "no trajectory was consumed twice" test "$(sql "$run/run.db" \
     "select count(*) from (select match_id, seat from sample group by 1, 2 having count(*) > 1)")" -eq 0
+option() { sed -n "s/^ *$1: *\([0-9]*\).*/\1/p" "$run/config.yaml" | head -n 1; }
+warmup=$(option warmup) batch=$(option batch)
 check "every consumed step has its whole batch" test "$(sql "$run/run.db" \
-    "select count(*) from step s where s.step > 30 and (select count(*) from sample x
+    "select count(*) from step s where s.step > $warmup and (select count(*) from sample x
       where x.step = s.step) + 2 * (select count(*) from match m
-      where m.iteration = s.step - 1 and m.reason = 'aborted') <> 128")" -eq 0
+      where m.iteration = s.step - 1 and m.reason = 'aborted') <> 2 * $batch")" -eq 0
 check "baselines count every match that was learned from" test "$(sql "$run/run.db" \
-    "select (select sum(count) from baseline) = (select count(*) from sample where step > 30)")" -eq 1
+    "select (select sum(count) from baseline) = (select count(*) from sample where step > $warmup)")" -eq 1
 check "the database is verified" "$AGON" verify --run "$run"
 check "match ids have no gap" test "$(sql "$run/run.db" \
-    "select max(id) - count(*) from match where id <= (select max(last_match) from lease)")" -le 64
+    "select max(id) - count(*) from match where id <= (select max(last_match) from lease)")" -le "$batch"
