@@ -114,6 +114,14 @@ read_real(const char *s, struct conf_value *v) {
     return n && !s[n]; /* 1e999 is out of every range */
 }
 
+bool
+conf_number(const char *text, double *out) {
+    struct conf_value v;
+    bool good = read_real(text, &v);
+    *out = v.real;
+    return good;
+}
+
 static bool
 read_time(const char *s, struct conf_value *v) {
     static const struct {
@@ -184,6 +192,12 @@ conf_describe(const struct conf_option *o, struct buf *out) {
             buf_add(out, at, (size_t)(end - at));
         }
         break;
+    case CONF_GAMES:
+        buf_fmt(out,
+                "a list of at most %d maps {name: GAME, weight: NUMBER}, or a text such as "
+                "kuhn_poker:2,tic_tac_toe:1",
+                CONF_MAX_GAMES);
+        break;
     }
 }
 
@@ -231,23 +245,54 @@ read_value(const struct conf_option *o, const char *text, bool quoted, struct co
         return is_choice(o->choices, text);
     case CONF_TEXT:
         return strlen(text) <= CONF_MAX_TEXT && is_text(text);
+    case CONF_GAMES:
+        break; /* assign_games() */
     }
     return false;
+}
+
+static void
+replace(struct conf *c, int i, struct conf_value v, const char *place) {
+    struct conf_value *old = &c->value[i];
+    v.place = place ? mem_text(place) : NULL;
+    free(old->text);
+    free(old->place);
+    *old = v;
+}
+
+/* `game` names one game and `games` several: what is set last counts. `game` is then the first of
+ * them, and a list of one is no list. */
+static int
+assign_games(struct conf *c, int i, const char *text, const char *place, struct err *e) {
+    struct conf_game_list l;
+    struct buf list = {0};
+    if (!is_text(text))
+        return refuse(&table[i], text, false, e);
+    if (conf_games_parse(&l, text, e) < 0)
+        return -1;
+    if (l.n)
+        replace(c, conf_find("game"), (struct conf_value){.text = mem_text(l.at[0].name)}, place);
+    if (l.n > 1)
+        conf_games_put(&l, &list);
+    replace(c, i, (struct conf_value){.text = mem_text(buf_text(&list))}, place);
+    buf_free(&list);
+    return 0;
 }
 
 int
 conf_assign(struct conf *c, int i, const char *text, bool quoted, const char *place,
             struct err *e) {
     const struct conf_option *o = &table[i];
-    struct conf_value v = {0}, *old = &c->value[i];
+    struct conf_value v = {0};
+    if (o->type == CONF_GAMES)
+        return assign_games(c, i, text, place, e);
     if (!read_value(o, text, quoted, &v))
         return refuse(o, text, quoted, e);
     if (o->type == CONF_TEXT || o->type == CONF_CHOICE)
         v.text = mem_text(text);
-    v.place = place ? mem_text(place) : NULL;
-    free(old->text);
-    free(old->place);
-    *old = v;
+    replace(c, i, v, place);
+    if (!strcmp(o->key, "game"))
+        replace(c, conf_find("games"), (struct conf_value){.text = mem_text("")}, NULL);
     return 0;
 }
 
@@ -310,7 +355,7 @@ conf_bool(const struct conf *c, const char *key) {
 
 const char *
 conf_text(const struct conf *c, const char *key) {
-    return get(c, key, 1u << CONF_TEXT | 1u << CONF_CHOICE)->text;
+    return get(c, key, 1u << CONF_TEXT | 1u << CONF_CHOICE | 1u << CONF_GAMES)->text;
 }
 
 const char *

@@ -96,6 +96,23 @@ write_time(struct buf *out, double v) {
 }
 
 static void
+write_games(struct buf *out, const char *text, int indent) {
+    struct conf_game_list l;
+    struct err e;
+    ensure(conf_games_parse(&l, text, &e) == 0);
+    for (size_t i = 0; i < l.n; i++) {
+        buf_fmt(out, "\n%*s- {name: ", indent, "");
+        if (is_plain(l.at[i].name))
+            buf_put(out, l.at[i].name);
+        else
+            write_quoted(out, l.at[i].name);
+        buf_put(out, ", weight: ");
+        write_real(out, l.at[i].weight, "");
+        buf_put(out, "}");
+    }
+}
+
+static void
 write_value(struct buf *out, const struct conf_option *o, const struct conf_value *v, int indent) {
     switch (o->type) {
     case CONF_INT:
@@ -119,6 +136,9 @@ write_value(struct buf *out, const struct conf_option *o, const struct conf_valu
         else
             write_quoted(out, v->text);
         break;
+    case CONF_GAMES:
+        write_games(out, v->text, indent + 2);
+        break;
     }
 }
 
@@ -140,11 +160,20 @@ open_sections(struct buf *out, const char *key, const char *previous, const char
     return indent;
 }
 
+/* Of `game` and `games` a file has one. */
+static bool
+is_left_out(const struct conf *c, const struct conf_option *o) {
+    bool many = *c->value[conf_find("games")].text;
+    return o->type == CONF_GAMES ? !many : many && !strcmp(o->key, "game");
+}
+
 void
 conf_write(const struct conf *c, struct buf *out) {
     const char *previous = "", *last;
     for (size_t i = 0; i < CONF_OPTIONS; i++) {
         const struct conf_option *o = conf_option_at(i);
+        if (is_left_out(c, o))
+            continue;
         int indent = open_sections(out, o->key, previous, &last);
         buf_fmt(out, "%*s%s: ", indent, "", last);
         write_value(out, o, &c->value[i], indent);
@@ -163,8 +192,11 @@ conf_write_help(struct buf *out) {
         int indent = open_sections(out, o->key, previous, &last);
         buf_fmt(out, "%*s# %s\n%*s# ", indent, "", o->help, indent, "");
         conf_describe(o, out);
-        buf_fmt(out, "%s\n%*s%s: ", o->fixed ? "; fixed for a run" : "", indent, "", last);
-        if (o->type == CONF_TEXT)
+        buf_fmt(out, "%s\n%*s%s%s: ", o->fixed ? "; fixed for a run" : "", indent, "",
+                o->type == CONF_GAMES ? "# " : "", last);
+        if (o->type == CONF_GAMES)
+            buf_put(out, "[{name: kuhn_poker, weight: 2}, {name: tic_tac_toe}]");
+        else if (o->type == CONF_TEXT)
             write_value(out, o, &c->value[i], indent);
         else
             buf_put(out, o->def); /* as people write it: 1e-3 */

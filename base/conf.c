@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 
 #define MAX_DEPTH 6
+#define CONF_MAX_PLACE 4096
 
 /* A key that has been met: the same one may not come again in the same map. */
 struct met {
@@ -36,6 +37,15 @@ struct reader {
     struct met *met;
     size_t mets;
     size_t line_of[CONF_OPTIONS]; /* where an option was set; 0: not yet */
+    struct {                      /* the list of games that is being read */
+        bool open, in_item;
+        yaml_mark_t at; /* of the list, then of the item */
+        struct conf_game_list list;
+        enum { NO_FIELD, NAME_FIELD, WEIGHT_FIELD } field; /* the next event is its value */
+        bool has_name, has_weight;
+        char name[CONF_MAX_SPEC];
+        double weight;
+    } games;
 };
 
 static int
@@ -97,6 +107,25 @@ on_key(struct reader *r, const yaml_event_t *ev, struct err *e) {
     return meet(r, key, at, e);
 }
 
+/* Notes that option i is set here, which may happen once in a file. */
+static int
+note_option(struct reader *r, int i, char place[CONF_MAX_PLACE], struct err *e) {
+    int game = conf_find("game"), games = conf_find("games");
+    int other = i == game ? games : i == games ? game : i;
+    if (r->line_of[i])
+        err_set(e, "%s was set in line %zu already; keep one of the two", r->path, r->line_of[i]);
+    else if (r->line_of[other])
+        err_set(e, "a run has either `game` or `games` (line %zu); keep one of the two",
+                r->line_of[other]);
+    else {
+        r->line_of[i] = r->key_at.line + 1;
+        snprintf(place, CONF_MAX_PLACE, "%s:%zu:%zu", r->where, r->key_at.line + 1,
+                 r->key_at.column + 1);
+        return 0;
+    }
+    return fail_at(r, r->key_at, e);
+}
+
 static int
 on_value(struct reader *r, const yaml_event_t *ev, struct err *e) {
     const char *text = (const char *)ev->data.scalar.value;
@@ -117,13 +146,9 @@ on_value(struct reader *r, const yaml_event_t *ev, struct err *e) {
                                                              : "");
         return fail_at(r, ev->start_mark, e);
     }
-    if (r->line_of[i]) {
-        err_set(e, "%s was set in line %zu already; keep one of the two", r->path, r->line_of[i]);
-        return fail_at(r, r->key_at, e);
-    }
-    r->line_of[i] = r->key_at.line + 1;
-    char place[4096];
-    snprintf(place, sizeof place, "%s:%zu:%zu", r->where, r->key_at.line + 1, r->key_at.column + 1);
+    char place[CONF_MAX_PLACE];
+    if (note_option(r, i, place, e) < 0)
+        return -1;
     if (conf_assign(r->conf, i, text, !plain, place, e) < 0)
         return fail_at(r, ev->start_mark, e);
     return 0;
@@ -159,13 +184,31 @@ static int
 on_list(struct reader *r, const yaml_event_t *ev, struct err *e) {
     if (!r->keyed)
         return fail(r, ev->start_mark, "a list is not allowed here", e);
+    int i = conf_find(r->path);
+    if (i >= 0 && conf_option_at((size_t)i)->type == CONF_GAMES) {
+        r->games.open = true;
+        r->games.at = ev->start_mark;
+        return 0;
+    }
     err_set(e, "%s takes one value, not a list", r->path);
     return fail_at(r, ev->start_mark, e);
 }
 
 static int
-refuse_decorated(struct reader *r, const yaml_event_t *ev, const yaml_char_t *anchor,
-                 const yaml_char_t *tag, struct err *e) {
+refuse_decorated(struct reader *r, const yaml_event_t *ev, struct err *e) {
+    const yaml_char_t *anchor = NULL, *tag = NULL;
+    if (ev->type == YAML_SCALAR_EVENT) {
+        anchor = ev->data.scalar.anchor;
+        tag = ev->data.scalar.tag;
+    } else if (ev->type == YAML_MAPPING_START_EVENT) {
+        anchor = ev->data.mapping_start.anchor;
+        tag = ev->data.mapping_start.tag;
+    } else if (ev->type == YAML_SEQUENCE_START_EVENT) {
+        anchor = ev->data.sequence_start.anchor;
+        tag = ev->data.sequence_start.tag;
+    }
+    if (ev->type == YAML_ALIAS_EVENT)
+        return fail(r, ev->start_mark, "aliases (*name) are not supported; write the value out", e);
     if (anchor)
         return fail(r, ev->start_mark, "anchors (&name) are not supported; write the value out", e);
     if (tag)
@@ -173,8 +216,107 @@ refuse_decorated(struct reader *r, const yaml_event_t *ev, const yaml_char_t *an
     return 0;
 }
 
+/* ---- a list of games ---- */
+
+static int
+on_game_field(struct reader *r, const yaml_event_t *ev, struct err *e) {
+    const char *key = (const char *)ev->data.scalar.value;
+    bool name = !strcmp(key, "name"), weight = !strcmp(key, "weight");
+    char shown[64];
+    if ((name && r->games.has_name) || (weight && r->games.has_weight))
+        err_set(e, "\"%s\" comes twice in the same map; keep one of the two", key);
+    else if (!name && !weight)
+        err_set(e, "games: a game has no field \"%s\"; its fields are name and weight",
+                utf8_show(key, shown, sizeof shown));
+    else {
+        r->games.field = name ? NAME_FIELD : WEIGHT_FIELD;
+        return 0;
+    }
+    return fail_at(r, ev->start_mark, e);
+}
+
+static int
+on_game_value(struct reader *r, const yaml_event_t *ev, struct err *e) {
+    const char *text = (const char *)ev->data.scalar.value;
+    bool quoted = ev->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, name = false;
+    int bad = 0;
+    if (strlen(text) != ev->data.scalar.length) {
+        bad = err_set(e, "games: this value holds a NUL");
+    } else if (r->games.field == NAME_FIELD) {
+        name = true;
+        bad = conf_games_name(&r->games.list, text, e);
+    } else {
+        bad = conf_games_weight(text, quoted, &r->games.weight, e);
+    }
+    if (bad)
+        return fail_at(r, ev->start_mark, e);
+    if (name)
+        snprintf(r->games.name, sizeof r->games.name, "%s", text);
+    r->games.has_name |= name;
+    r->games.has_weight |= !name;
+    r->games.field = NO_FIELD;
+    return 0;
+}
+
+static int
+on_game_end(struct reader *r, struct err *e) {
+    if (!r->games.has_name)
+        return fail(r, r->games.at, "games: this game has no name; write name: kuhn_poker", e);
+    if (conf_games_add(&r->games.list, r->games.name, r->games.weight, e) < 0)
+        return fail_at(r, r->games.at, e);
+    r->games.in_item = false;
+    return 0;
+}
+
+static int
+on_games_end(struct reader *r, struct err *e) {
+    int i = conf_find(r->path);
+    char place[CONF_MAX_PLACE];
+    struct buf text = {0};
+    r->games.open = r->keyed = false;
+    if (!r->games.list.n)
+        return fail(r, r->games.at, "games: the list is empty; name a game, or use `game`", e);
+    if (note_option(r, i, place, e) < 0)
+        return -1;
+    conf_games_put(&r->games.list, &text);
+    int bad = conf_assign(r->conf, i, buf_text(&text), false, place, e);
+    buf_free(&text);
+    return bad ? fail_at(r, r->key_at, e) : 0;
+}
+
+static int
+on_games_event(struct reader *r, const yaml_event_t *ev, struct err *e) {
+    switch (ev->type) {
+    case YAML_SCALAR_EVENT:
+        if (!r->games.in_item)
+            break;
+        return r->games.field ? on_game_value(r, ev, e) : on_game_field(r, ev, e);
+    case YAML_MAPPING_START_EVENT:
+        if (r->games.in_item)
+            return fail(r, ev->start_mark, "games: name and weight take one value each", e);
+        r->games.in_item = true;
+        r->games.has_name = r->games.has_weight = false;
+        r->games.weight = 1;
+        r->games.at = ev->start_mark;
+        return 0;
+    case YAML_MAPPING_END_EVENT:
+        return on_game_end(r, e);
+    case YAML_SEQUENCE_END_EVENT:
+        return on_games_end(r, e);
+    default:
+        if (r->games.in_item)
+            return fail(r, ev->start_mark, "games: name and weight take one value each", e);
+    }
+    return fail(r, ev->start_mark, "games: each game is a map like {name: kuhn_poker, weight: 2}",
+                e);
+}
+
 static int
 on_event(struct reader *r, const yaml_event_t *ev, unsigned *documents, struct err *e) {
+    if (refuse_decorated(r, ev, e) < 0)
+        return -1;
+    if (r->games.open)
+        return on_games_event(r, ev, e);
     switch (ev->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (ev->data.document_start.tag_directives.start !=
@@ -184,24 +326,18 @@ on_event(struct reader *r, const yaml_event_t *ev, unsigned *documents, struct e
             return fail(r, ev->start_mark,
                         "a second document starts here; one file is one document", e);
         return 0;
-    case YAML_ALIAS_EVENT:
-        return fail(r, ev->start_mark, "aliases (*name) are not supported; write the value out", e);
     case YAML_SCALAR_EVENT:
-        if (refuse_decorated(r, ev, ev->data.scalar.anchor, ev->data.scalar.tag, e) < 0)
-            return -1;
         return on_scalar(r, ev, e);
     case YAML_SEQUENCE_START_EVENT:
         return on_list(r, ev, e);
     case YAML_MAPPING_START_EVENT:
-        if (refuse_decorated(r, ev, ev->data.mapping_start.anchor, ev->data.mapping_start.tag, e) <
-            0)
-            return -1;
         return on_map(r, ev, e);
     case YAML_MAPPING_END_EVENT:
         r->depth--;
         r->keyed = false;
         return 0;
     case YAML_NO_EVENT:
+    case YAML_ALIAS_EVENT:
     case YAML_STREAM_START_EVENT:
     case YAML_STREAM_END_EVENT:
     case YAML_DOCUMENT_END_EVENT:

@@ -19,7 +19,8 @@ enum conf_type {
     CONF_BOOL,
     CONF_TEXT,
     CONF_CHOICE,
-    CONF_TIME /* "5m": seconds */
+    CONF_TIME, /* "5m": seconds */
+    CONF_GAMES /* a list of maps {name: GAME, weight: NUMBER}, or "kuhn_poker:2,tic_tac_toe:1" */
 };
 
 struct conf_option {
@@ -45,7 +46,17 @@ int64_t conf_int(const struct conf *c, const char *key);
 /* also CONF_TIME, in seconds; also CONF_INT */
 double conf_real(const struct conf *c, const char *key);
 bool conf_bool(const struct conf *c, const char *key);
-const char *conf_text(const struct conf *c, const char *key); /* text or choice; owned by c */
+/* text or choice; owned by c. In a run of several games `game` is the first of them. */
+const char *conf_text(const struct conf *c, const char *key);
+/* The run's games: those of `games`, or the one of `game`. Setting one of the two options unsets the
+ * other, and a list of one game is that `game`. Returns how many, at least 1. */
+#define CONF_MAX_GAMES 16
+#define CONF_MAX_SPEC 256
+struct conf_game {
+    char name[CONF_MAX_SPEC]; /* as it was given, with its parameters */
+    double weight;            /* above 0 */
+};
+size_t conf_games(const struct conf *c, struct conf_game out[CONF_MAX_GAMES]);
 /* Where the value was given: "configs/a.yaml:3:7", "--set" or "default"; owned by c. For
  * messages. */
 const char *conf_place(const struct conf *c, const char *key);

@@ -30,7 +30,7 @@ function complain(what) {
         }
         t = type[key]
         if ((call ~ /^conf_int/ && t != "INT") || (call ~ /^conf_bool/ && t != "BOOL") ||
-            (call ~ /^conf_text/ && t != "TEXT" && t != "CHOICE") ||
+            (call ~ /^conf_text/ && t != "TEXT" && t != "CHOICE" && t != "GAMES") ||
             (call ~ /^conf_real/ && t != "REAL" && t != "TIME" && t != "INT"))
             complain("\"" key "\" is of type " t)
     }

@@ -259,7 +259,7 @@ assert_round_trip(const struct conf *c) {
         fail_msg("%s in\n%s", e.text, buf_text(&first));
     const struct conf_option *o;
     for (size_t i = 0; (o = conf_option_at(i)); i++) {
-        if (o->type == CONF_TEXT || o->type == CONF_CHOICE)
+        if (o->type == CONF_TEXT || o->type == CONF_CHOICE || o->type == CONF_GAMES)
             assert_string_equal(conf_text(again, o->key), conf_text(c, o->key));
         else if (o->type == CONF_BOOL)
             assert_int_equal(conf_bool(again, o->key), conf_bool(c, o->key));
@@ -461,6 +461,109 @@ test_conflict(void **state) {
 }
 
 static void
+assert_games(const struct conf *c, const char *want) {
+    struct conf_game list[CONF_MAX_GAMES];
+    struct buf got = {0};
+    size_t n = conf_games(c, list);
+    for (size_t i = 0; i < n; i++)
+        buf_fmt(&got, "%s%s %g", i ? ", " : "", list[i].name, list[i].weight);
+    assert_string_equal(buf_text(&got), want);
+    buf_free(&got);
+}
+
+static void
+test_games(void **state) {
+    (void)state;
+    struct err e;
+    struct conf *c = conf_new();
+    assert_games(c, "kuhn_poker 1");
+    conf_free(c);
+    c = parse("seed: 3\ngames:\n  - {name: nim(piles=3-4), weight: 2}\n  - name: tic_tac_toe\n"
+              "  - {weight: 0.5, name: \"kuhn_poker(hands=2,side=1)\"}\nmodel.dim: 32\n");
+    assert_games(c, "nim(piles=3-4) 2, tic_tac_toe 1, kuhn_poker(hands=2,side=1) 0.5");
+    assert_string_equal(conf_text(c, "game"), "nim(piles=3-4)");
+    assert_string_equal(conf_place(c, "games"), "a.yaml:2:1");
+    assert_int_equal(conf_int(c, "model.dim"), 32);
+    assert_round_trip(c);
+    struct conf *other = parse("seed: 3\ngames: nim(piles=3-4):2,tic_tac_toe\nmodel.dim: 32\n");
+    assert_string_equal(conf_conflict(c, other)->key, "games");
+    assert_int_equal(
+        conf_set(other, "games=nim(piles=3-4):2,tic_tac_toe,kuhn_poker(hands=2,side=1):.5", &e),
+        -1);
+    assert_int_equal(
+        conf_set(other, "games=nim(piles=3-4):2,tic_tac_toe,kuhn_poker(hands=2,side=1):0.5", &e),
+        0);
+    assert_null(conf_conflict(c, other));
+    /* The last one counts, and one game is `game`. */
+    assert_int_equal(conf_set(c, "game=nim", &e), 0);
+    assert_games(c, "nim 1");
+    assert_round_trip(c);
+    assert_int_equal(conf_set(other, "games=nim:7", &e), 0);
+    assert_games(other, "nim 1");
+    assert_null(conf_conflict(c, other));
+    assert_round_trip(other);
+    assert_int_equal(conf_set(other, "games=nim,", &e), -1);
+    assert_int_equal(conf_set(other, "games=nim(a", &e), -1);
+    assert_int_equal(conf_set(other, "games=nim:1:2", &e), -1);
+    assert_int_equal(conf_set(other, "games=nim:0,pig", &e), -1);
+    assert_int_equal(conf_set(other, "games=,pig", &e), -1);
+    assert_games(other, "nim 1");
+    conf_free(other);
+    conf_free(c);
+}
+
+static void
+test_games_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *yaml, *start, *part;
+    } bad[] = {
+        {"game: nim\ngames: [{name: pig}, {name: nim}]\n", "a.yaml:2:1: ", "(line 1)"},
+        {"games: [{name: pig}, {name: nim}]\ngame: nim\n", "a.yaml:2:1: ", "(line 1)"},
+        {"games: []\n", "a.yaml:1:8: ", "empty"},
+        {"games: [nim]\n", "a.yaml:1:9: ", "{name: kuhn_poker, weight: 2}"},
+        {"games: [[{name: nim}]]\n", "a.yaml:1:9: ", "{name: kuhn_poker, weight: 2}"},
+        {"games: [{name: nim},\n  {weight: 1}]\n", "a.yaml:2:3: ", "no name"},
+        {"games: [{name: nim},\n  {name: pig, wieght: 1}]\n", "a.yaml:2:15: ", "wieght"},
+        {"games: [{name: nim}, {name: nim, weight: 2}]\n", "a.yaml:1:29: ", "comes twice"},
+        {"games: [{name: nim, name: pig}]\n", "a.yaml:1:21: ", "comes twice"},
+        {"games: [{name: nim, weight: 0}]\n", "a.yaml:1:29: ", "\"0\""},
+        {"games: [{name: nim, weight: -1}]\n", "a.yaml:1:29: ", "\"-1\""},
+        {"games: [{name: nim, weight: much}]\n", "a.yaml:1:29: ", "\"much\""},
+        {"games: [{name: nim, weight: \"2\"}]\n", "a.yaml:1:29: ", "without quotes"},
+        {"games: [{name: nim, weight: 1e99}]\n", "a.yaml:1:29: ", "1e+06"},
+        {"games: [{name: [nim]}]\n", "a.yaml:1:16: ", "one value each"},
+        {"games: [{name: {a: nim}}]\n", "a.yaml:1:16: ", "one value each"},
+        {"games: [{name: \"\"}]\n", "a.yaml:1:16: ", "no game's name"},
+        {"games: [{name: \"a,b\"}]\n", "a.yaml:1:16: ", "no game's name"},
+        {"games: [{name: \"a:b\"}]\n", "a.yaml:1:16: ", "no game's name"},
+        {"games: [{name: \"a(b\"}]\n", "a.yaml:1:16: ", "no game's name"},
+        {"games: [&a {name: nim}]\n", "a.yaml:1:9: ", "anchors"},
+        {"games: !!seq [{name: nim}]\n", "a.yaml:1:8: ", "tags"},
+        {"games: {name: nim}\n", "a.yaml:1:8: ", "takes one value"},
+    };
+    struct err e;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct conf *c = conf_new();
+        assert_int_equal(conf_parse(c, bad[i].yaml, strlen(bad[i].yaml), "a.yaml", &e), -1);
+        if (strncmp(e.text, bad[i].start, strlen(bad[i].start)) || !strstr(e.text, bad[i].part))
+            fail_msg("%s gives: %s", bad[i].yaml, e.text);
+        conf_free(c);
+    }
+    struct buf many = {0};
+    struct conf *c = conf_new();
+    buf_put(&many, "games:\n");
+    for (int i = 0; i < CONF_MAX_GAMES; i++)
+        buf_fmt(&many, "- {name: g%d}\n", i);
+    assert_int_equal(conf_parse(c, buf_text(&many), many.len, "a.yaml", &e), 0);
+    buf_put(&many, "- {name: last}\n");
+    assert_int_equal(conf_parse(c, buf_text(&many), many.len, "a.yaml", &e), -1);
+    assert_non_null(strstr(e.text, "a.yaml:18:3: games: more than the 16 games"));
+    buf_free(&many);
+    conf_free(c);
+}
+
+static void
 test_load(void **state) {
     (void)state;
     struct conf *c = conf_new();
@@ -489,6 +592,8 @@ main(void) {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_full_yaml),
         cmocka_unit_test(test_conflict),
+        cmocka_unit_test(test_games),
+        cmocka_unit_test(test_games_refused),
         cmocka_unit_test(test_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
