@@ -1,660 +1,403 @@
-/* The HTTP API (docs/api.md): a table of routes over evhttp. Reading is open to whoever reaches the
- * port, changing needs the run's token (serve.json, readable by its owner only). Answers are JSON;
- * errors are {"error":{"code","message"}}. One learner at a time may lease: a new session ends the
- * one before. A lease request waits here, without blocking anything, until its matches are
- * committed. */
+/* The HTTP API (docs/api.md): start and stop, the table of routes, and who may call what. Reading
+ * is open on the loopback interface, and needs the run's token (serve.json, readable by its owner
+ * only) where other machines can reach the port; changing always needs it. Whether a request is
+ * heard at all is decided from its head, before its body is read. */
+#include "arena/api-int.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <event2/buffer.h>
-#include <event2/http.h>
-#include <event2/keyvalq_struct.h>
-#include <jansson.h>
-
-#include "arena/serve-int.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-#define BODY_MOST (256 << 20)
-#define HEAD_MOST (32 << 10)
-#define IDLE_S 120
-#define LEASE_WAIT_US 5000000
-#define ROWS_MOST 1000
+#define BODY_LEARNER (256u << 20)
+#define BODY_SMALL (256u << 10)
+#define SPARE_DESCRIPTORS 128 /* that are not for connections */
+#define TICK_US 1000000
 
-struct api {
-    struct evhttp *http;
-    char token[33], path[SERVE_PATH + 32];
-    struct { /* a lease request that waits */
-        struct evhttp_request *request;
-        int64_t count, until_us;
-    } waiting;
-};
+/* What the program is allowed to do in a browser, and what others may do with it. */
+static const char security[] =
+    "X-Content-Type-Options: nosniff\r\n"
+    "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; object-src 'none'\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\n";
 
-struct call { /* one request being answered */
-    struct serve *s;
-    struct evhttp_request *request;
-    json_t *body; /* of a POST; else NULL */
-    struct evkeyvalq query;
-    const char *rest; /* of the path, behind the route's prefix */
-};
-
-/* ---- answers ---- */
+/* The text of a file becomes part of the program. */
+__asm__(".section .rodata\napi_openapi:\n.incbin \"arena/openapi.json\"\n.byte 0\n.previous\n");
+extern const char api_openapi[] __attribute__((visibility("hidden")));
 
 static void
-answer(struct evhttp_request *q, int code, json_t *value) {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    json_decref(value);
-    struct evkeyvalq *h = evhttp_request_get_output_headers(q);
-    evhttp_add_header(h, "Content-Type", "application/json; charset=utf-8");
-    evhttp_add_header(h, "Cache-Control", "no-store");
-    evhttp_add_header(h, "X-Content-Type-Options", "nosniff");
-    if (text)
-        evbuffer_add(evhttp_request_get_output_buffer(q), text, strlen(text));
-    free(text);
-    evhttp_send_reply(q, code, NULL, NULL);
+get_openapi(struct call *c) {
+    struct buf text = {0};
+    buf_put(&text, api_openapi);
+    api_answer_text(c->q, "application/json; charset=utf-8", &text);
 }
 
-static void
-refuse(struct evhttp_request *q, int code, const char *name, const char *message) {
-    json_t *text = json_string(message);
-    answer(q, code,
-           json_pack("{s:{s:s,s:o}}", "error", "code", name, "message",
-                     text ? text : json_string("(unprintable)")));
+/* ---- routes ---- */
+
+static const struct api_route routes[] = {
+    {HTTP_GET, "/api/events", "level before limit", API_READ, 0, get_events},
+    {HTTP_GET, "/api/evals", "game policy before limit", API_READ, 0, get_evals},
+    {HTTP_POST, "/api/evals", "", API_CHANGE, BODY_LEARNER, post_evals},
+    {HTTP_GET, "/api/forfeits", "game limit", API_READ, 0, get_forfeits},
+    {HTTP_GET, "/api/games", "", API_READ, 0, get_games},
+    {HTTP_GET, "/api/health", "", API_READ, 0, get_health},
+    {HTTP_POST, "/api/learner", "", API_CHANGE, BODY_SMALL, post_learner},
+    {HTTP_POST, "/api/leases", "", API_CHANGE, BODY_SMALL, post_leases},
+    {HTTP_GET, "/api/live", "", API_READ, 0, get_live},
+    {HTTP_GET, "/api/live/match", "game pace", API_READ, 0, get_live_match},
+    {HTTP_GET, "/api/matches", "game policy kind reason before limit", API_READ, 0, get_matches},
+    {HTTP_GET, "/api/matches/{id}", "", API_READ, 0, get_match},
+    {HTTP_GET, "/api/openapi.json", "", API_READ, 0, get_openapi},
+    {HTTP_GET, "/api/overview", "", API_READ, 0, get_overview},
+    {HTTP_GET, "/api/payoff", "game policy kind limit", API_READ, 0, get_payoff},
+    {HTTP_POST, "/api/play", "", API_CHANGE, BODY_SMALL, post_play},
+    {HTTP_GET, "/api/play/{session}", "", API_CHANGE, 0, get_play},
+    {HTTP_POST, "/api/play/{session}", "", API_CHANGE, BODY_SMALL, post_play_reply},
+    {HTTP_DELETE, "/api/play/{session}", "", API_CHANGE, 0, delete_play},
+    {HTTP_GET, "/api/policies", "type before limit", API_READ, 0, get_policies},
+    {HTTP_GET, "/api/policies/{id}", "", API_READ, 0, get_policy},
+    {HTTP_GET, "/api/policies/{id}/snapshot", "", API_READ, 0, get_snapshot},
+    {HTTP_GET, "/api/ratings", "game kind forfeits", API_READ, 0, get_ratings},
+    {HTTP_GET, "/api/run", "", API_READ, 0, get_run},
+    {HTTP_GET, "/api/series", "from to points", API_READ, 0, get_series},
+    {HTTP_POST, "/api/shutdown", "", API_CHANGE, BODY_SMALL, post_shutdown},
+    {HTTP_POST, "/api/sql", "", API_READ, BODY_SMALL, post_sql},
+    {HTTP_GET, "/api/steps", "before limit", API_READ, 0, get_steps},
+    {HTTP_POST, "/api/steps", "", API_CHANGE, BODY_LEARNER, post_steps},
+    {HTTP_GET, "/metrics", "", API_READ, 0, get_metrics},
+};
+#define ROUTES (sizeof routes / sizeof *routes)
+
+const struct api_route *
+api_route_at(int i) {
+    return i >= 0 && (size_t)i < ROUTES ? &routes[i] : NULL;
 }
 
-/* ---- reading ---- */
-
-static json_t *
-cell_value(const struct store_cell *c) {
-    json_t *text;
-    switch (c->type) {
-    case STORE_NULL:
-        break;
-    case STORE_INT:
-        return json_integer(strtoll(c->text, NULL, 10));
-    case STORE_REAL:
-        return json_real(strtod(c->text, NULL));
-    case STORE_TEXT:
-        text = json_string(c->text);
-        return text ? text : json_string("(not UTF-8)");
+/* Does the path fit "/a/{id}/b"? The part in place of the braces goes to *word. */
+static bool
+path_fits(const char *route, struct http_text path, struct http_text *word) {
+    const char *p = path.at, *end = path.at + path.n;
+    for (; *route; route++) {
+        if (*route == '{') {
+            const char *slash = memchr(p, '/', (size_t)(end - p));
+            *word = (struct http_text){p, (size_t)((slash ? slash : end) - p)};
+            if (!word->n)
+                return false;
+            p += word->n;
+            route = strchr(route, '}');
+        } else if (p == end || *p++ != *route) {
+            return false;
+        }
     }
-    return json_null();
+    return p == end;
+}
+
+/* NULL: refused, with the methods there are when the path is known. */
+static const struct api_route *
+find_route(struct httpd_request *q, struct http_text *word) {
+    static const char *const names[] = {"GET, HEAD", "HEAD", "POST", "DELETE"};
+    enum http_method method = q->head.method == HTTP_HEAD ? HTTP_GET : q->head.method;
+    char allowed[64] = "";
+    for (size_t i = 0; i < ROUTES; i++) {
+        if (!path_fits(routes[i].path, q->head.path, word))
+            continue;
+        if (routes[i].method == method)
+            return &routes[i];
+        size_t n = strlen(allowed);
+        snprintf(allowed + n, sizeof allowed - n, "%s%s", n ? ", " : "", names[routes[i].method]);
+    }
+    if (!*allowed) {
+        api_refuse(q, 404, "path", "there is no such path; /api/openapi.json lists them");
+        return NULL;
+    }
+    struct buf body = {0};
+    char fields[128];
+    snprintf(fields, sizeof fields, "Cache-Control: no-store\r\nAllow: %s\r\n", allowed);
+    api_write_error(&body, "method", "this path does not take that method");
+    httpd_answer(q, &(struct httpd_answer){.status = 405,
+                                           .type = "application/json; charset=utf-8",
+                                           .fields = fields,
+                                           .body = &body});
+    return NULL;
+}
+
+static bool
+may_call(struct api *a, struct httpd_request *q, const struct api_route *r) {
+    bool known = guard_token(&a->guard, q->head.field[HTTP_AUTHORIZATION]);
+    if (known)
+        httpd_trust(q);
+    if (known || r->access == API_OPEN || (r->access == API_READ && a->open))
+        return true;
+    api_refuse(q, 401, "token",
+               "send \"Authorization: Bearer TOKEN\" with the token of the run's serve.json");
+    return false;
 }
 
 static int
-add_row(void *arg, const struct store_cell *cell, int cells) {
-    json_t *row = json_object();
-    for (int i = 0; i < cells; i++)
-        json_object_set_new(row, cell[i].name, cell_value(&cell[i]));
-    json_array_append_new(arg, row);
+on_head(void *arg, struct httpd_request *q, size_t *most) {
+    struct api *a = arg;
+    struct http_text word;
+    if (!guard_host(&a->guard, q->head.field[HTTP_HOST], q->address)) {
+        api_refuse(q, 403, "host",
+                   "this server does not go by that name; serve.hosts can give it more names");
+        return -1;
+    }
+    bool reads = q->head.method == HTTP_GET || q->head.method == HTTP_HEAD;
+    if (!guard_origin(&q->head, !reads)) {
+        api_refuse(q, 403, "origin", "pages of other sites may not call this server");
+        return -1;
+    }
+    const struct api_route *r = find_route(q, &word);
+    if (!r || !may_call(a, q, r))
+        return -1;
+    *most = r->body_most;
+    q->user = (void *)(size_t)r;
     return 0;
 }
 
-/* Rows of a named query, or NULL after an error has been answered. */
-static json_t *
-rows(struct call *c, const char *query, const struct store_bind *bind, size_t n) {
-    struct err e;
-    json_t *list = json_array();
-    if (store_query(c->s->store, query, bind, n, add_row, list, &e) < 0) {
-        json_decref(list);
-        refuse(c->request, 500, "database", e.text);
-        return NULL;
-    }
-    return list;
-}
+/* ---- parameters ---- */
 
-static int64_t
-query_number(struct call *c, const char *name, int64_t otherwise) {
-    const char *text = evhttp_find_header(&c->query, name);
-    char *end;
-    if (!text || !*text)
-        return otherwise;
-    long long v = strtoll(text, &end, 10);
-    return *end ? otherwise : v;
-}
-
-static void
-get_health(struct call *c) {
-    struct crew_status crew = crew_status(c->s);
-    answer(c->request, 200,
-           json_pack("{s:b,s:i,s:i,s:b}", "ok", crew.ready > 0, "workers", crew.count,
-                     "workers_ready", crew.ready, "paused", c->s->paused_until_us != 0));
-}
-
-static void
-get_run(struct call *c) {
-    struct serve *s = c->s;
-    struct crew_status crew = crew_status(s);
-    double seconds = (double)(clock_mono_us() - s->started_us) / 1e6;
-    json_t *pids = json_array();
-    for (int i = 0; i < crew.count; i++)
-        if (crew_pid(s, i))
-            json_array_append_new(pids, json_integer(crew_pid(s, i)));
-    answer(
-        c->request, 200,
-        json_pack("{s:o,s:I,s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:I,s:f,s:i,s:i,s:i,s:s,s:b}",
-                  "worker_pids", pids, "played", (json_int_t)(s->first - 1 + s->ready), "run",
-                  s->run, "game", s->setup.spec, "step", (json_int_t)s->step, "last_step",
-                  (json_int_t)s->last_step, "policy", (json_int_t)s->newest.id, "snapshot",
-                  s->newest.name, "first", (json_int_t)s->first, "batch", (json_int_t)s->batch,
-                  "matches", (json_int_t)s->matches, "tokens", (json_int_t)s->tokens, "invalid",
-                  (json_int_t)s->invalid, "seconds", seconds, "workers", crew.count,
-                  "workers_ready", crew.ready, "worker_restarts", crew.restarts, "kernel",
-                  crew.kernel, "learner", s->session[0] != '\0'));
-}
-
-/* A list of rows: newest first, ?limit= and ?before= (an id) page through it. */
-static void
-list(struct call *c, const char *name) {
-    int64_t limit = query_number(c, "limit", 100);
-    struct store_bind bind[] = {
-        {":limit", NULL,
-         limit < 1           ? 1
-         : limit > ROWS_MOST ? ROWS_MOST
-                             : limit},
-        {":before", NULL, query_number(c, "before", INT64_MAX)},
-        {":game", evhttp_find_header(&c->query, "game"), 0},
-        {":policy", evhttp_find_header(&c->query, "policy"), 0},
-        {":reason", evhttp_find_header(&c->query, "reason"), 0},
-        {":kind", evhttp_find_header(&c->query, "kind"), 0},
-    };
-    bool matches = !strcmp(name, "matches");
-    for (size_t i = 2; i < sizeof bind / sizeof *bind; i++)
-        if (!bind[i].text)
-            bind[i].text = "";
-    json_t *found = rows(c, name, bind, matches ? sizeof bind / sizeof *bind : 2);
-    if (found)
-        answer(c->request, 200, json_pack("{s:o}", name, found));
-}
-
-static void
-get_matches(struct call *c) {
-    list(c, "matches");
-}
-
-static void
-get_policies(struct call *c) {
-    list(c, "policies");
-}
-
-static void
-get_steps(struct call *c) {
-    list(c, "steps");
-}
-
-static void
-get_events(struct call *c) {
-    list(c, "events");
-}
-
-static void
-get_evals(struct call *c) {
-    list(c, "evals");
-}
-
-static void
-get_match(struct call *c) {
-    char *end;
-    long long id = strtoll(c->rest, &end, 10);
-    if (!*c->rest || *end) {
-        refuse(c->request, 400, "id", "the path is /api/matches/ID, ID a number");
-        return;
-    }
-    struct store_bind bind = {":id", NULL, id};
-    json_t *match = rows(c, "match", &bind, 1);
-    if (!match)
-        return;
-    if (!json_array_size(match)) {
-        json_decref(match);
-        refuse(c->request, 404, "match", "there is no such match");
-        return;
-    }
-    json_t *turns = rows(c, "turns", &bind, 1);
-    if (turns) {
-        json_t *one = json_incref(json_array_get(match, 0));
-        json_object_set_new(one, "turns", turns);
-        answer(c->request, 200, one);
-    }
-    json_decref(match);
-}
-
-/* ---- the learner ---- */
+static const struct param {
+    const char *name,
+        *words; /* "a|b": one of them; NULL: a number in [min, max], or text if max is 0 */
+    int64_t min, max;
+} params[] = {
+    {"before", NULL, 0, INT64_MAX},
+    {"forfeits", "yes|no", 0, 0},
+    {"from", NULL, 0, 1000000000},
+    {"game", NULL, 0, 0},
+    {"kind", "train|warmup|eval|play", 0, 0},
+    {"level", "debug|info|warn|error", 0, 0},
+    {"limit", NULL, 1, API_ROWS_MOST},
+    {"pace", NULL, 50, 10000},
+    {"points", NULL, 1, 2000},
+    {"policy", NULL, 0, 0},
+    {"reason", "play|invalid|no answer|time|crash|turn limit|aborted", 0, 0},
+    {"to", NULL, 0, 1000000000},
+    {"type", "snapshot|scripted", 0, 0},
+};
 
 static bool
-has_session(struct call *c) {
-    const char *session = json_string_value(json_object_get(c->body, "session"));
-    if (session && c->s->session[0] && !strcmp(session, c->s->session))
+has_word(const char *list, char separator, const char *word) {
+    size_t n = strlen(word);
+    for (const char *at = list; n && *at;) {
+        const char *end = strchr(at, separator);
+        size_t len = end ? (size_t)(end - at) : strlen(at);
+        if (len == n && !memcmp(at, word, n))
+            return true;
+        at += len + (end != NULL);
+    }
+    return false;
+}
+
+static bool
+is_number(const char *s, int64_t *v) {
+    size_t n = strspn(s, "0123456789");
+    *v = n && n <= 18 ? strtoll(s, NULL, 10) : -1;
+    return *v >= 0 && !s[n];
+}
+
+static bool
+check_param(struct httpd_request *q, const struct param *p, const char *value) {
+    int64_t v;
+    if (p->words && !has_word(p->words, '|', value)) {
+        api_refuse(q, 400, "parameter", "%s: one of %s is needed", p->name, p->words);
+        return false;
+    }
+    if (!p->words && p->max && (!is_number(value, &v) || v < p->min || v > p->max)) {
+        if (p->max == INT64_MAX)
+            api_refuse(q, 400, "parameter", "%s: an id is needed", p->name);
+        else
+            api_refuse(q, 400, "parameter", "%s: a number from %lld to %lld is needed", p->name,
+                       (long long)p->min, (long long)p->max);
+        return false;
+    }
+    if (!p->words && !p->max && (!*value || strlen(value) > 255)) {
+        api_refuse(q, 400, "parameter", "%s: a text of 1 to 255 bytes is needed", p->name);
+        return false;
+    }
+    return true;
+}
+
+static bool
+check_query(struct call *c, const struct api_route *r) {
+    const char *wrong;
+    if (http_query_read(c->q->head.query, &c->query, &wrong) < 0) {
+        api_refuse(c->q, 400, "query", "%s", wrong);
+        return false;
+    }
+    for (size_t i = 0; i < c->query.n; i++) {
+        const char *name = c->query.pair[i].name;
+        if (!has_word(r->params, ' ', name)) {
+            api_refuse(c->q, 400, "parameter", "there is no such parameter here; there is: %s",
+                       *r->params ? r->params : "none");
+            return false;
+        }
+        for (size_t k = 0; k < sizeof params / sizeof *params; k++)
+            if (!strcmp(params[k].name, name) &&
+                !check_param(c->q, &params[k], c->query.pair[i].value))
+                return false;
+    }
+    return true;
+}
+
+/* ---- requests ---- */
+
+static bool
+read_path(struct call *c, const struct api_route *r) {
+    struct http_text word = {"", 0};
+    path_fits(r->path, c->q->head.path, &word);
+    if (word.n >= sizeof c->word) {
+        api_refuse(c->q, 400, "id", "the path's last part is too long");
+        return false;
+    }
+    memcpy(c->word, word.at, word.n);
+    c->word[word.n] = '\0';
+    if (strstr(r->path, "{id}") && !is_number(c->word, &c->id)) {
+        api_refuse(c->q, 400, "id", "the id in the path must be a number");
+        return false;
+    }
+    return true;
+}
+
+static bool
+read_body(struct call *c) {
+    json_error_t why = {0};
+    if (c->q->head.method != HTTP_POST)
         return true;
-    refuse(c->request, 409, "session",
-           "another learner has begun since, or the server was started again: begin with POST "
-           "/api/learner");
+    c->body = c->q->nbody ? json_loadb(c->q->body, c->q->nbody, JSON_REJECT_DUPLICATES, &why)
+                          : json_object();
+    if (json_is_object(c->body))
+        return true;
+    api_refuse(c->q, 400, "json", "%s", c->body ? "the body must be a JSON object" : why.text);
+    json_decref(c->body);
     return false;
 }
 
 static void
-random_hex(char out[33]) {
-    unsigned char bytes[16];
-    ensure(getrandom(bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes);
-    for (int i = 0; i < 16; i++)
-        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
-static void
-drop_waiting(struct api *a) {
-    if (a->waiting.request)
-        evhttp_send_reply(a->waiting.request, 204, NULL, NULL);
-    a->waiting.request = NULL;
-}
-
-static void
-post_learner(struct call *c) {
-    struct serve *s = c->s;
-    struct err e;
-    char state[HASH_HEX] = "";
-    int64_t step;
-    drop_waiting(s->api);
-    if (serve_reset_leases(s, &e) < 0 || store_step_last(s->store, &step, state, &e) < 0) {
-        refuse(c->request, store_retry(s->store) ? 503 : 500, "database", e.text);
-        return;
-    }
-    random_hex(s->session);
-    log_info("api", "a learner begins at step %lld", (long long)step);
-    answer(c->request, 200,
-           json_pack("{s:s,s:I,s:s,s:I,s:s}", "session", s->session, "step", (json_int_t)step,
-                     "state", state, "policy", (json_int_t)s->newest.id, "snapshot",
-                     s->newest.name));
-}
-
-/* Grants the waiting request when its matches are all committed. */
-void
-api_offer(struct serve *s) {
-    struct api *a = s->api;
-    if (!a || !a->waiting.request || s->step < 0)
-        return;
-    struct store_lease l = {.first = s->lease_next, .last = s->lease_next + a->waiting.count - 1};
-    int64_t end = s->first + s->batch;
-    if (l.first >= end)
-        return;
-    if (l.last >= end)
-        l.last = end - 1;
-    if (l.last >= s->first + s->ready)
-        return;
-    struct evhttp_request *q = a->waiting.request;
-    struct err e;
-    if (store_lease_add(s->store, &l, &e) < 0 || store_commit(s->store, &e) < 0) {
-        if (store_retry(s->store))
-            return; /* asked again at the next tick */
-        a->waiting.request = NULL;
-        refuse(q, 500, "database", e.text);
-        return;
-    }
-    a->waiting.request = NULL;
-    s->lease_next = l.last + 1;
-    answer(q, 200,
-           json_pack("{s:I,s:I,s:I}", "lease", (json_int_t)l.id, "first", (json_int_t)l.first,
-                     "last", (json_int_t)l.last));
-}
-
-void
-api_tick(struct serve *s) {
-    struct api *a = s->api;
-    api_offer(s);
-    if (a->waiting.request && clock_mono_us() > a->waiting.until_us)
-        drop_waiting(a);
-}
-
-static void
-on_gone(struct evhttp_connection *connection, void *arg) {
+on_request(void *arg, struct httpd_request *q) {
     struct api *a = arg;
-    if (a->waiting.request && evhttp_request_get_connection(a->waiting.request) == connection)
-        a->waiting.request = NULL; /* the library frees it */
-}
-
-static void
-post_leases(struct call *c) {
-    struct api *a = c->s->api;
-    int64_t want = json_integer_value(json_object_get(c->body, "count"));
-    if (!has_session(c))
+    const struct api_route *r = q->user;
+    struct call c = {.api = a, .s = a->s, .q = q};
+    q->user = NULL;
+    if (!check_query(&c, r) || !read_path(&c, r) || !read_body(&c))
         return;
-    if (want < 1 || want > 1000000) {
-        refuse(c->request, 400, "count", "count: a number of matches from 1 to 1000000 is needed");
-        return;
-    }
-    drop_waiting(a);
-    a->waiting.request = c->request;
-    a->waiting.count = want;
-    a->waiting.until_us = clock_mono_us() + LEASE_WAIT_US;
-    evhttp_connection_set_closecb(evhttp_request_get_connection(c->request), on_gone, a);
-    api_offer(c->s);
-}
-
-/* The arrays of an acknowledgement, in C; free with ack_free(). */
-struct ack {
-    struct store_step step;
-    struct store_lease *lease;
-    struct store_sample *sample;
-    struct store_baseline *baseline;
-    struct store_metric *metric;
-};
-
-static void
-ack_free(struct ack *a) {
-    free(a->lease);
-    free(a->sample);
-    free(a->baseline);
-    free(a->metric);
-}
-
-static double
-number_at(json_t *row, size_t i) {
-    json_t *v = json_array_get(row, i);
-    return json_is_number(v) ? json_number_value(v) : __builtin_nan("");
-}
-
-static bool
-read_samples(struct ack *a, json_t *list) {
-    size_t n = json_array_size(list);
-    a->sample = mem_zero(n + 1, sizeof *a->sample);
-    for (size_t i = 0; i < n; i++) {
-        json_t *row = json_array_get(list, i);
-        if (json_array_size(row) != 5)
-            return false;
-        a->sample[i] =
-            (struct store_sample){.match = json_integer_value(json_array_get(row, 0)),
-                                  .seat = (int)json_integer_value(json_array_get(row, 1)),
-                                  .ret = number_at(row, 2),
-                                  .baseline = number_at(row, 3),
-                                  .advantage = number_at(row, 4)};
-    }
-    a->step.sample = a->sample;
-    a->step.nsample = n;
-    return true;
-}
-
-static bool
-read_baselines(struct ack *a, json_t *list) {
-    size_t n = json_array_size(list);
-    a->baseline = mem_zero(n + 1, sizeof *a->baseline);
-    for (size_t i = 0; i < n; i++) {
-        json_t *row = json_array_get(list, i);
-        if (json_array_size(row) != 4)
-            return false;
-        a->baseline[i] =
-            (struct store_baseline){.game = json_integer_value(json_array_get(row, 0)),
-                                    .role = (int)json_integer_value(json_array_get(row, 1)),
-                                    .value = number_at(row, 2),
-                                    .count = json_integer_value(json_array_get(row, 3))};
-    }
-    a->step.baseline = a->baseline;
-    a->step.nbaseline = n;
-    return true;
+    r->run(&c);
+    json_decref(c.body);
 }
 
 static void
-read_leases(struct ack *a, json_t *list) {
-    size_t n = json_array_size(list);
-    a->lease = mem_zero(n + 1, sizeof *a->lease);
-    for (size_t i = 0; i < n; i++)
-        a->lease[i].id = json_integer_value(json_array_get(list, i));
-    a->step.lease = a->lease;
-    a->step.nlease = n;
-}
-
-static void
-read_metrics(struct ack *a, json_t *object) {
-    const char *key;
-    json_t *value;
-    a->metric = mem_zero(json_object_size(object) + 1, sizeof *a->metric);
-    json_object_foreach(object, key, value) {
-        a->metric[a->step.nmetric++] = (struct store_metric){
-            .name = key,
-            .value = json_is_number(value) ? json_number_value(value) : __builtin_nan("")};
-    }
-    a->step.metric = a->metric;
-}
-
-static bool
-is_hash(const char *s) {
-    return s && strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
-}
-
-/* NULL, or what is wrong with the body. */
-static const char *
-read_ack(struct ack *a, json_t *body, int64_t before) {
-    a->step = (struct store_step){
-        .step = json_integer_value(json_object_get(body, "step")),
-        .policy_before = before,
-        .snapshot = json_string_value(json_object_get(body, "snapshot")),
-        .state = json_string_value(json_object_get(body, "state")),
-        .refused = json_is_true(json_object_get(body, "refused")),
-        .at_ms = clock_wall_ms(),
-    };
-    if (!json_is_integer(json_object_get(body, "step")))
-        return "step: a number is needed";
-    if (!is_hash(a->step.snapshot))
-        return "snapshot: 64 hexadecimal digits are needed";
-    if (!is_hash(a->step.state))
-        return "state: 64 hexadecimal digits are needed";
-    if (!read_samples(a, json_object_get(body, "samples")))
-        return "samples: rows of [match, seat, return, baseline, advantage] are needed";
-    if (!read_baselines(a, json_object_get(body, "baselines")))
-        return "baselines: rows of [game, role, value, count] are needed";
-    read_leases(a, json_object_get(body, "leases"));
-    read_metrics(a, json_object_get(body, "metrics"));
-    return NULL;
-}
-
-static void
-acknowledge(struct call *c, struct ack *a) {
-    struct serve *s = c->s;
-    struct err e;
-    char path[SERVE_PATH + 128];
-    snprintf(path, sizeof path, "%s/snapshots/%s.safetensors", s->run, a->step.snapshot);
-    if (!file_exists(path)) {
-        refuse(c->request, 400, "snapshot", "snapshot: the run folder has no such file");
-        return;
-    }
-    int64_t policy;
-    int status = store_step_ack(s->store, &a->step, &policy, &e);
-    if (status < 0) {
-        refuse(c->request, store_retry(s->store) ? 503 : 409, "step", e.text);
-        return;
-    }
-    answer(c->request, 200,
-           json_pack("{s:I,s:I}", "step", (json_int_t)a->step.step, "policy", (json_int_t)policy));
-    if (status == 0)
-        serve_advance(s, a->step.step, policy, a->step.snapshot);
-}
-
-static void
-post_steps(struct call *c) {
-    struct ack a = {0};
-    if (!has_session(c))
-        return;
-    serve_commit(c->s);
-    const char *wrong = read_ack(&a, c->body, c->s->newest.id);
-    if (wrong)
-        refuse(c->request, 400, "body", wrong);
-    else
-        acknowledge(c, &a);
-    ack_free(&a);
-}
-
-static void
-post_evals(struct call *c) {
-    struct err e;
-    json_t *result = json_object_get(c->body, "result");
-    if (!json_is_object(result)) {
-        refuse(c->request, 400, "result", "result: the object that `agon eval --json` prints");
-        return;
-    }
-    char *text = json_dumps(result, JSON_COMPACT);
-    const char *kind = json_string_value(json_object_get(result, "kind"));
-    struct store_eval v = {.policy = json_integer_value(json_object_get(c->body, "policy")),
-                           .step = json_integer_value(json_object_get(c->body, "step")),
-                           .game = c->s->schedule.game,
-                           .kind = kind ? kind : "matches",
-                           .json = text,
-                           .at_ms = clock_wall_ms()};
-    if (store_eval_add(c->s->store, &v, &e) < 0)
-        refuse(c->request, store_retry(c->s->store) ? 503 : 400, "database", e.text);
-    else
-        answer(c->request, 200, json_pack("{s:b}", "ok", 1));
-    c->s->uncommitted++;
-    free(text);
-}
-
-static void
-post_shutdown(struct call *c) {
-    answer(c->request, 200, json_pack("{s:b}", "ok", 1));
-    log_info("api", "asked to stop");
-    serve_stop(c->s);
-}
-
-/* ---- routing ---- */
-
-static const struct route {
-    enum evhttp_cmd_type method;
-    const char *path; /* ends with '/': a prefix */
-    void (*run)(struct call *c);
-} routes[] = {
-    {EVHTTP_REQ_GET, "/api/health", get_health},
-    {EVHTTP_REQ_GET, "/api/run", get_run},
-    {EVHTTP_REQ_GET, "/api/matches", get_matches},
-    {EVHTTP_REQ_GET, "/api/matches/", get_match},
-    {EVHTTP_REQ_GET, "/api/policies", get_policies},
-    {EVHTTP_REQ_GET, "/api/steps", get_steps},
-    {EVHTTP_REQ_GET, "/api/evals", get_evals},
-    {EVHTTP_REQ_GET, "/api/events", get_events},
-    {EVHTTP_REQ_POST, "/api/learner", post_learner},
-    {EVHTTP_REQ_POST, "/api/leases", post_leases},
-    {EVHTTP_REQ_POST, "/api/steps", post_steps},
-    {EVHTTP_REQ_POST, "/api/evals", post_evals},
-    {EVHTTP_REQ_POST, "/api/shutdown", post_shutdown},
-};
-
-/* Takes as long for a wrong token as for the right one. */
-static bool
-has_token(const struct api *a, struct evhttp_request *q) {
-    const char *h = evhttp_find_header(evhttp_request_get_input_headers(q), "Authorization");
-    if (!h || strncmp(h, "Bearer ", 7) || strlen(h + 7) != strlen(a->token))
-        return false;
-    unsigned char differs = 0;
-    for (size_t i = 0; a->token[i]; i++)
-        differs |= (unsigned char)(h[7 + i] ^ a->token[i]);
-    return !differs;
-}
-
-static bool
-path_fits(const struct route *r, const char *path) {
-    size_t n = strlen(r->path);
-    return r->path[n - 1] == '/' ? !strncmp(path, r->path, n) : !strcmp(path, r->path);
-}
-
-static void
-run_route(struct call *c, const struct route *r) {
-    if (r->method == EVHTTP_REQ_POST) {
-        struct evbuffer *in = evhttp_request_get_input_buffer(c->request);
-        size_t n = evbuffer_get_length(in);
-        json_error_t why;
-        if (!has_token(c->s->api, c->request)) {
-            refuse(c->request, 401, "token",
-                   "send \"Authorization: Bearer TOKEN\" with the token of the run's serve.json");
-            return;
-        }
-        c->body =
-            n ? json_loadb((const char *)evbuffer_pullup(in, -1), n, JSON_REJECT_DUPLICATES, &why)
-              : json_object();
-        if (!json_is_object(c->body)) {
-            json_decref(c->body);
-            refuse(c->request, 400, "json", c->body ? "the body must be a JSON object" : why.text);
-            return;
-        }
-    }
-    r->run(c);
-    json_decref(c->body);
-}
-
-static void
-on_request(struct evhttp_request *q, void *arg) {
-    struct call c = {.s = arg, .request = q};
-    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(q);
-    const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
-    bool known = false;
-    if (!path)
-        path = "";
-    const char *query = uri ? evhttp_uri_get_query(uri) : NULL;
-    if (evhttp_parse_query_str(query ? query : "", &c.query) < 0) {
-        refuse(q, 400, "query", "the query string cannot be read");
-        return;
-    }
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (!path_fits(&routes[i], path))
-            continue;
-        known = true;
-        if (routes[i].method != evhttp_request_get_command(q))
-            continue;
-        c.rest = path + strlen(routes[i].path);
-        run_route(&c, &routes[i]);
-        evhttp_clear_headers(&c.query);
-        return;
-    }
-    evhttp_clear_headers(&c.query);
-    if (known)
-        refuse(q, 405, "method", "this path does not take that method");
-    else
-        refuse(q, 404, "path", "there is no such path; docs/api.md lists them");
+on_refusal(void *arg, int status, const char *why, struct buf *body) {
+    (void)arg;
+    api_write_error(body, status == 408 ? "time" : status == 503 ? "full" : "http", why);
 }
 
 /* ---- start and stop ---- */
 
+void
+api_tick(struct serve *s) {
+    struct api *a = s->api;
+    int64_t now = clock_mono_us();
+    learner_tick(a);
+    if (now - a->ticked_us < TICK_US)
+        return;
+    a->ticked_us = now;
+    status_tick(a);
+    live_tick(a);
+    play_tick(a);
+}
+
 static int
-write_card(struct serve *s, int port, struct err *e) {
+write_card(struct serve *s, struct err *e) {
     struct api *a = s->api;
     char text[512];
     snprintf(a->path, sizeof a->path, "%s/serve.json", s->run);
-    int n =
-        snprintf(text, sizeof text, "{\"pid\":%ld,\"host\":\"%s\",\"port\":%d,\"token\":\"%s\"}\n",
-                 (long)getpid(), conf_text(s->conf, "serve.host"), port, a->token);
+    int n = snprintf(text, sizeof text,
+                     "{\"pid\":%ld,\"host\":\"%s\",\"port\":%d,\"token\":\"%s\"}\n", (long)getpid(),
+                     conf_text(s->conf, "serve.host"), httpd_port(a->httpd), a->guard.token);
     mode_t before = umask(0077);
     int status = file_write(a->path, text, (size_t)n, false, e);
     umask(before);
     return status;
 }
 
+/* Descriptors for so many connections, or as many connections as there are descriptors. */
+static int
+connections(const struct serve *s) {
+    int want = (int)conf_int(s->conf, "serve.connections");
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return want;
+    rlim_t need = (rlim_t)want + SPARE_DESCRIPTORS;
+    if (r.rlim_cur < need) {
+        r.rlim_cur = r.rlim_max < need ? r.rlim_max : need;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+    if (r.rlim_cur >= need)
+        return want;
+    log_warn("api", "only %lld descriptors may be open, so there will be fewer connections",
+             (long long)r.rlim_cur);
+    return r.rlim_cur > 2 * SPARE_DESCRIPTORS ? (int)r.rlim_cur - SPARE_DESCRIPTORS
+                                              : SPARE_DESCRIPTORS / 2;
+}
+
+static int
+start_httpd(struct serve *s, struct err *e) {
+    struct api *a = s->api;
+    const char *host = conf_text(s->conf, "serve.host");
+    struct httpd_setup setup = {
+        .base = s->base,
+        .host = host,
+        .port = (int)conf_int(s->conf, "serve.port"),
+        .connections = connections(s),
+        .per_address = (int)conf_int(s->conf, "serve.per_address"),
+        .head_s = 10,
+        .body_s = 60,
+        .idle_s = 120,
+        .send_s = 20,
+        .fields = security,
+        .arg = a,
+        .on_head = on_head,
+        .on_request = on_request,
+        .on_refusal = on_refusal,
+    };
+    if (guard_set_hosts(&a->guard, host, conf_text(s->conf, "serve.hosts")) < 0)
+        return err_set(e, "serve.hosts: at most %d names are possible", GUARD_HOSTS - 4);
+    a->httpd = httpd_new(&setup, e);
+    if (!a->httpd)
+        return -1;
+    a->open = httpd_is_loopback(a->httpd) && !strcmp(conf_text(s->conf, "serve.token"), "auto");
+    log_info("api",
+             strchr(host, ':') ? "listening on http://[%s]:%d%s" : "listening on http://%s:%d%s",
+             host, httpd_port(a->httpd), a->open ? "" : "; reading needs the token of serve.json");
+    return 0;
+}
+
 int
 api_start(struct serve *s, struct err *e) {
     struct api *a = s->api = mem_zero(1, sizeof *a);
-    const char *host = conf_text(s->conf, "serve.host");
-    int port = (int)conf_int(s->conf, "serve.port");
-    random_hex(a->token);
-    a->http = evhttp_new(s->base);
-    ensure(a->http);
-    evhttp_set_max_body_size(a->http, BODY_MOST);
-    evhttp_set_max_headers_size(a->http, HEAD_MOST);
-    evhttp_set_timeout(a->http, IDLE_S);
-    evhttp_set_allowed_methods(a->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
-    evhttp_set_gencb(a->http, on_request, s);
-    struct evhttp_bound_socket *bound =
-        evhttp_bind_socket_with_handle(a->http, host, (unsigned short)port);
-    if (!bound)
-        return err_set(e, "serve.host, serve.port: cannot listen on %s:%d: %s", host, port,
-                       strerror(errno));
-    struct sockaddr_storage address;
-    socklen_t len = sizeof address;
-    if (getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&address, &len) < 0)
-        return err_set(e, "cannot find the port that was bound: %s", strerror(errno));
-    port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
-    log_info("api", "listening on http://%s:%d", host, port);
-    return write_card(s, port, e);
+    char database[SERVE_PATH + 32];
+    a->s = s;
+    random_hex(a->guard.token);
+    snprintf(database, sizeof database, "%s/run.db", s->run);
+    a->readers = readers_new(s->base, database, e);
+    if (!a->readers || start_httpd(s, e) < 0)
+        return -1;
+    live_start(a);
+    play_start(a);
+    status_tick(a);
+    return write_card(s, e);
 }
 
 void
@@ -662,11 +405,14 @@ api_stop(struct serve *s) {
     struct api *a = s->api;
     if (!a)
         return;
-    drop_waiting(a);
-    if (a->http)
-        evhttp_free(a->http);
     if (a->path[0])
         unlink(a->path);
+    learner_stop(a);
+    readers_free(a->readers);
+    play_stop(a);
+    live_stop(a);
+    httpd_free(a->httpd);
+    buf_free(&a->fields);
     free(a);
     s->api = NULL;
 }

@@ -1,6 +1,6 @@
-/* One connection: bytes in, one request at a time, bytes out. A connection is killed at once but freed
- * at the server's next tick, so that every function here may go on to look at `dead` after a call
- * that might have killed it. */
+/* One connection: bytes in, one request at a time, bytes out. A connection is killed at once but
+ * freed at the server's next tick, so that every function here may go on to look at `dead` after a
+ * call that might have killed it. */
 #include "arena/httpd-int.h"
 
 #include <errno.h>
@@ -247,6 +247,7 @@ begin_answer(struct httpd_conn *c, const struct httpd_answer *a, int64_t length)
     c->headless = c->q && c->q->head.method == HTTP_HEAD;
     put_head(c, a, length);
     c->server->counts.bytes_waiting += c->out.len - before;
+    c->server->counts.answers[a->status / 100 - 1]++;
     c->deadline_us = 0;
 }
 

@@ -1,4 +1,5 @@
-/* What httpd.c (the server: listening, limits, deadlines) and httpd-conn.c (one connection) share. */
+/* What httpd.c (the server: listening, limits, deadlines) and httpd-conn.c (one connection)
+ * share. */
 #ifndef ARENA_HTTPD_INT_H
 #define ARENA_HTTPD_INT_H
 

@@ -1,5 +1,5 @@
-/* Listening, limits and deadlines. When there are too many connections, the one that has gone longest
- * without a whole request makes room: holding connections open keeps nobody out. */
+/* Listening, limits and deadlines. When there are too many connections, the one that has gone
+ * longest without a whole request makes room: holding connections open keeps nobody out. */
 #include "arena/httpd-int.h"
 
 #include <errno.h>

@@ -41,8 +41,8 @@ struct httpd_setup {
     double send_s;      /* without a byte taken by the client */
     const char *fields; /* lines that every answer's head has */
     void *arg;
-    /* The head is there: 0 and *most, the bytes of body that may follow; or -1 when the request has been
-     * answered already. */
+    /* The head is there: 0 and *most, the bytes of body that may follow; or -1 when the request has
+     * been answered already. */
     int (*on_head)(void *arg, struct httpd_request *q, size_t *most);
     void (*on_request)(void *arg, struct httpd_request *q); /* the body, too */
     /* Writes the body of a refusal, JSON, and counts it. */
@@ -63,8 +63,8 @@ struct httpd_answer {
 };
 void httpd_answer(struct httpd_request *q, const struct httpd_answer *a);
 void httpd_start(struct httpd_request *q, const struct httpd_answer *a); /* then httpd_write() */
-/* -1: the client has gone, or is so slow that more than `most` bytes would wait: end it now. (on_gone
- * is not called from here.) */
+/* -1: the client has gone, or is so slow that more than `most` bytes would wait: end it now.
+ * (on_gone is not called from here.) */
 int httpd_write(struct httpd_request *q, const void *p, size_t n, size_t most);
 void httpd_end(struct httpd_request *q);
 /* This client has shown that it is known here: its connection makes room for nobody. */
@@ -73,6 +73,7 @@ void httpd_trust(struct httpd_request *q);
 struct httpd_counts {
     int open;
     uint64_t accepted, requests, refused_full, evicted, bad, late;
+    uint64_t answers[5]; /* by class of status: 1xx, 2xx, ... */
     uint64_t bytes_in, bytes_out, bytes_waiting;
 };
 struct httpd_counts httpd_counts(const struct httpd *h);

@@ -1,5 +1,6 @@
-/* Newton's method on the log-likelihood, which is concave: its Hessian's negative is positive definite
- * (the added draws see to that), is factored by Cholesky, and inverted for the intervals. */
+/* Newton's method on the log-likelihood, which is concave: its Hessian's negative is positive
+ * definite (the added draws see to that), is factored by Cholesky, and inverted for the
+ * intervals. */
 #include "arena/ratings.h"
 
 #include <math.h>
@@ -195,6 +196,6 @@ ratings_interval(double part, double n, double *low, double *high) {
     double p = part / n, z = Z95 * Z95 / n;
     double middle = (p + z / 2) / (1 + z);
     double margin = Z95 / (1 + z) * sqrt(p * (1 - p) / n + z / (4 * n));
-    *low = middle - margin > 0 ? middle - margin : 0;
-    *high = middle + margin < 1 ? middle + margin : 1;
+    *low = part > 0 ? middle - margin : 0;
+    *high = part < n ? middle + margin : 1;
 }

@@ -10,34 +10,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/run.h"
+#include "cli/play.h"
 #include "cli/table.h"
 #include "games/extern/extern.h"
-#include "policy/player.h"
 
-struct play {
-    struct run run;
-    struct setup setup;
-    bool ready; /* setup is loaded */
-    int me;     /* the person's seat */
-    struct store_policy opponent;
-    struct model *model; /* of the opponent; NULL: scripted */
-    struct gen *gen;
-    int slot; /* -1: none open */
-    struct player *player;
-    struct rng deal;
-    int turns;          /* the opponent's so far */
-    int forgiven;       /* its invalid replies in a row */
-    struct buf history; /* what it has been told; the unread part starts at `news` */
-    size_t news;
-    _Alignas(16) unsigned char state[GAME_MAX_STATE];
-};
-
-enum step { GO_ON, LEFT, FORFEIT };
-
-/* Tells the person and the opponent of an action and the words that go with it, and applies it. */
-static void
-apply(struct play *p, int action, const char *words) {
+void
+play_apply(struct play *p, int action, const char *words) {
     const struct game *g = p->setup.game;
     if (words)
         reply_say(&p->setup, p->state, words, strlen(words));
@@ -46,12 +24,19 @@ apply(struct play *p, int action, const char *words) {
     text_init(&t, line, sizeof line);
     g->narrate(p->state, action, p->me, &t);
     if (t.len)
-        term_block(stdout, "", line, t.len);
+        p->face->tell(line, t.len);
     text_init(&t, line, sizeof line);
     g->narrate(p->state, action, 1 - p->me, &t);
     if (t.len)
         buf_fmt(&p->history, "%s\n", line);
     g->apply(p->state, action);
+}
+
+/* ---- the terminal ---- */
+
+static void
+tell(const char *text, size_t n) {
+    term_block(stdout, "", text, n);
 }
 
 static void
@@ -90,7 +75,7 @@ ask(const struct play *p) {
     buf_free(&shown);
 }
 
-static enum step
+static enum play_step
 person_moves(struct play *p) {
     char *line = NULL;
     size_t cap = 0;
@@ -101,7 +86,7 @@ person_moves(struct play *p) {
         if (n < 0) {
             free(line);
             puts("\nYou left the match.");
-            return LEFT;
+            return PLAY_LEFT;
         }
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             line[--n] = '\0';
@@ -111,15 +96,15 @@ person_moves(struct play *p) {
         if (!p->setup.game->say || (!rules && !quits))
             action = game_parse(p->setup.game, p->state, line, (size_t)n);
         if (action >= 0) {
-            apply(p, action, line);
+            play_apply(p, action, line);
             free(line);
-            return GO_ON;
+            return PLAY_ON;
         }
         if (rules) {
             show_rules(p);
         } else if (quits) {
             free(line);
-            return LEFT;
+            return PLAY_LEFT;
         } else {
             struct buf said = {0};
             term_quote(&said, line, n > 80 ? 80 : (size_t)n);
@@ -129,6 +114,53 @@ person_moves(struct play *p) {
         }
     }
 }
+
+static void
+slip(const char *reply, size_t n) {
+    struct buf shown = {0};
+    term_quote(&shown, reply, n);
+    printf("The opponent answers %s, which is no legal move.\n", buf_text(&shown));
+    buf_free(&shown);
+}
+
+static void
+show_result(const struct play *p, double result, bool forfeit) {
+    (void)forfeit;
+    double mine = p->me ? -result : result, chips = mine * p->setup.game->unit(&p->setup.args);
+    printf("\n%s", mine > 0 ? "You win" : mine < 0 ? "You lose" : "A draw");
+    if (mine > 0 || mine < 0)
+        printf(" (%+g)", chips);
+    puts(".");
+    const struct game *g = p->setup.game;
+    if (g->draw) {
+        char text[GAME_TEXT];
+        struct text t;
+        text_init(&t, text, sizeof text);
+        g->draw(p->state, &t);
+        term_block(stdout, "  ", text, t.len);
+    }
+}
+
+static void
+greet(const struct play *p, long long seed) {
+    char label[48];
+    run_policy_label(&p->opponent, label);
+    printf("%s: you have seat %d, against ", p->setup.game->title, p->me);
+    if (p->model)
+        printf("snapshot %s (step %lld)", label, (long long)p->opponent.step);
+    else
+        fputs(label, stdout);
+    printf(". Seed %lld.\n", seed);
+    if (p->model && p->run.game != p->setup.game)
+        printf("(This run was trained on %s: expect little of it here.)\n", p->run.game->title);
+    putchar('\n');
+    show_rules(p);
+    putchar('\n');
+}
+
+static const struct play_face terminal = {greet, tell, person_moves, slip, show_result};
+
+/* ---- the match ---- */
 
 static int
 ask_model(struct play *p, struct rng *stream, struct buf *said, struct buf *word) {
@@ -166,11 +198,11 @@ ask_scripted(struct play *p, struct rng *stream, struct buf *word) {
     return action;
 }
 
-static enum step
+static enum play_step
 opponent_moves(struct play *p, uint64_t match) {
     struct rng stream;
     struct buf said = {0}, word = {0};
-    enum step step = GO_ON;
+    enum play_step step = PLAY_ON;
     rng_init(&stream, p->setup.seed, match << 16 | (uint64_t)p->turns,
              RNG_SEAT + (unsigned)(1 - p->me));
     int action = p->gen ? ask_model(p, &stream, &said, &word) : ask_scripted(p, &stream, &word);
@@ -178,34 +210,14 @@ opponent_moves(struct play *p, uint64_t match) {
     p->news = p->history.len;
     if (action >= 0) {
         p->forgiven = 0;
-        apply(p, action, buf_text(&word));
+        play_apply(p, action, buf_text(&word));
     } else {
-        struct buf shown = {0};
-        term_quote(&shown, buf_text(&said), said.len);
-        printf("The opponent answers %s, which is no legal move.\n", buf_text(&shown));
-        buf_free(&shown);
-        step = p->forgiven++ < p->setup.retries ? GO_ON : FORFEIT;
+        p->face->slip(buf_text(&said), said.len);
+        step = p->forgiven++ < p->setup.retries ? PLAY_ON : PLAY_FORFEIT;
     }
     buf_free(&said);
     buf_free(&word);
     return step;
-}
-
-static void
-show_result(const struct play *p, double result) {
-    double mine = p->me ? -result : result, chips = mine * p->setup.game->unit(&p->setup.args);
-    printf("\n%s", mine > 0 ? "You win" : mine < 0 ? "You lose" : "A draw");
-    if (mine > 0 || mine < 0)
-        printf(" (%+g)", chips);
-    puts(".");
-    const struct game *g = p->setup.game;
-    if (g->draw) {
-        char text[GAME_TEXT];
-        struct text t;
-        text_init(&t, text, sizeof text);
-        g->draw(p->state, &t);
-        term_block(stdout, "  ", text, t.len);
-    }
 }
 
 static int
@@ -213,25 +225,24 @@ play_match(struct play *p, uint64_t match, struct err *e) {
     const struct game *g = p->setup.game;
     rng_init(&p->deal, p->setup.seed, match, RNG_DEAL);
     g->init(p->state, &p->setup.args);
-    show_rules(p);
-    putchar('\n');
-    for (enum step step = GO_ON; step == GO_ON;) {
+    p->face->greet(p, (long long)p->setup.seed);
+    for (enum play_step step = PLAY_ON; step == PLAY_ON;) {
         int who = g->mover(p->state);
         const char *fault = who == GAME_OVER ? game_fault(g, p->state, NULL) : NULL;
         if (fault)
             return err_set(e, "the game failed: %s", fault);
         if (who == GAME_OVER) {
-            show_result(p, g->result(p->state));
+            p->face->result(p, g->result(p->state), false);
             return 0;
         }
         if (who == GAME_CHANCE)
-            apply(p, game_draw(g, p->state, rng_unit(&p->deal)), NULL);
+            play_apply(p, game_draw(g, p->state, rng_unit(&p->deal)), NULL);
         else if (who == p->me)
-            step = person_moves(p);
+            step = p->face->move(p);
         else
             step = opponent_moves(p, match);
-        if (step == FORFEIT)
-            show_result(p, p->me ? -1 : 1);
+        if (step == PLAY_FORFEIT)
+            p->face->result(p, p->me ? -1 : 1, true);
     }
     return 0;
 }
@@ -282,33 +293,20 @@ set_up(struct play *p, const struct cmd_args *a, long long seed, struct err *e) 
     return seat_opponent(p, against ? against : usual_opponent(p), e);
 }
 
-static void
-greet(const struct play *p, long long seed) {
-    char label[48];
-    run_policy_label(&p->opponent, label);
-    printf("%s: you have seat %d, against ", p->setup.game->title, p->me);
-    if (p->model)
-        printf("snapshot %s (step %lld)", label, (long long)p->opponent.step);
-    else
-        fputs(label, stdout);
-    printf(". Seed %lld.\n", seed);
-    if (p->model && p->run.game != p->setup.game)
-        printf("(This run was trained on %s: expect little of it here.)\n", p->run.game->title);
-    putchar('\n');
-}
-
 static int
 run_play(const struct cmd_args *a, struct err *e) {
     struct play *p = mem_zero(1, sizeof *p);
     long long seed;
+    bool json = cmd_flag(a, "json") != NULL;
+    p->face = json ? &play_json : &terminal;
     int status = run_number("--seed", cmd_flag(a, "seed"), 0, 9007199254740991ll,
                             clock_wall_ms() % 1000000, &seed, e);
     if (!status)
         status = set_up(p, a, seed, e);
-    if (!status) {
-        greet(p, seed);
+    if (!status)
         status = play_match(p, 1, e);
-    }
+    if (status && json)
+        play_json_error(e);
     buf_free(&p->history);
     player_close(p->player);
     gen_free(p->gen);
@@ -334,6 +332,7 @@ const struct cmd cmd_play = {
             {"run", "DIR", "the run's folder (default: the newest under runs/)"},
             {"seat", "SEAT", "your seat: 0 (default) or 1"},
             {"seed", "N", "the same seed deals the same cards"},
+            {"json", NULL, "speak lines of JSON, for programs (docs/commands.md)"},
             {0},
         },
     .needs_mat = true,

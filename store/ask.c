@@ -1,6 +1,7 @@
-/* A stranger's SELECT. SQLite's authorizer sees every action of a statement while it is compiled and
- * refuses all but reading; the connection cannot write either. Time and memory are looked at every
- * few steps of SQLite's machine, and single values are kept short, so that no one step can be long. */
+/* A stranger's SELECT. SQLite's authorizer sees every action of a statement while it is compiled
+ * and refuses all but reading; the connection cannot write either. Time and memory are looked at
+ * every few steps of SQLite's machine, and single values are kept short, so that no one step can be
+ * long. */
 #include "store/store-int.h"
 
 #include <string.h>

@@ -154,7 +154,8 @@ int escape_undo(const char *p, size_t n, char *out,
 
 /* ---- query.c ---- */
 #define CELLS_MOST 64 /* columns of an answer */
-/* The present row as cells [cells]; room [cells] holds what had to be escaped, until the next row. */
+/* The present row as cells [cells]; room [cells] holds what had to be escaped, until the next
+ * row. */
 void cells_read(sqlite3_stmt *st, struct store_cell *cell, int cells, struct buf *room);
 
 /* ---- policy.c ---- */

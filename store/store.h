@@ -244,8 +244,8 @@ int store_query(struct store *s, const char *query, const struct store_bind *bin
 
 /* ---- a stranger's own question ---- */
 struct store_sql {
-    int rows;       /* most */
-    size_t bytes;   /* of text in all rows, most */
+    int rows;     /* most */
+    size_t bytes; /* of text in all rows, most */
     int64_t most_us;
     void *arg;
     /* Called once before the rows, with the columns' names alone. */
@@ -253,9 +253,9 @@ struct store_sql {
     void (*each)(void *arg, const struct store_cell *cell, int cells);
     bool cut; /* set: there was more than rows and bytes allow */
 };
-/* Runs one SELECT on a reading connection. Whatever else the text asks for (writing, PRAGMA, ATTACH, a
- * second statement) is refused by name; time, rows, columns and memory are bounded. Returns the number
- * of rows, or -1. */
+/* Runs one SELECT on a reading connection. Whatever else the text asks for (writing, PRAGMA,
+ * ATTACH, a second statement) is refused by name; time, rows, columns and memory are bounded.
+ * Returns the number of rows, or -1. */
 int store_sql(struct store *s, const char *sql, size_t n, struct store_sql *q, struct err *e);
 
 #endif

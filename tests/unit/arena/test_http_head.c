@@ -1,4 +1,5 @@
-/* The parser of heads, queries and chunks: what it takes, what it refuses, in pieces of any size. */
+/* The parser of heads, queries and chunks: what it takes, what it refuses, in pieces of any
+ * size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@
 
 #define OK "Host: a\r\n\r\n"
 
-/* 0 and the head, or the status of the refusal, after checking that every split of the bytes agrees. */
+/* 0 and the head, or the status of the refusal, after checking that every split of the bytes
+ * agrees. */
 static int
 parse(const char *p, size_t n, struct http_head *h) {
     size_t seen = 0;
@@ -68,6 +70,7 @@ test_takes(void **state) {
     assert_int_equal(parse_text("G", &h), -1);
 }
 
+/* LONG: a table of heads */
 static void
 test_refuses(void **state) {
     (void)state;
