@@ -81,14 +81,14 @@ tile_dot(const float *with, const float *tile, size_t head) {
     vec part[DOT_PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
     size_t d = 0;
     for (; d + DOT_PARTS <= head; d += DOT_PARTS) {
-        part[0] += vec_all(with[d]) * vec_load(tile + d * LANES);
-        part[1] += vec_all(with[d + 1]) * vec_load(tile + (d + 1) * LANES);
-        part[2] += vec_all(with[d + 2]) * vec_load(tile + (d + 2) * LANES);
-        part[3] += vec_all(with[d + 3]) * vec_load(tile + (d + 3) * LANES);
+        part[0] = vec_fma(vec_all(with[d]), vec_load(tile + d * LANES), part[0]);
+        part[1] = vec_fma(vec_all(with[d + 1]), vec_load(tile + (d + 1) * LANES), part[1]);
+        part[2] = vec_fma(vec_all(with[d + 2]), vec_load(tile + (d + 2) * LANES), part[2]);
+        part[3] = vec_fma(vec_all(with[d + 3]), vec_load(tile + (d + 3) * LANES), part[3]);
     }
     if (d < head) { /* heads are even */
-        part[0] += vec_all(with[d]) * vec_load(tile + d * LANES);
-        part[1] += vec_all(with[d + 1]) * vec_load(tile + (d + 1) * LANES);
+        part[0] = vec_fma(vec_all(with[d]), vec_load(tile + d * LANES), part[0]);
+        part[1] = vec_fma(vec_all(with[d + 1]), vec_load(tile + (d + 1) * LANES), part[1]);
     }
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
@@ -192,7 +192,8 @@ weigh(const struct sight *s, const struct strip *t, const float *const *weight, 
         for (size_t p = 0; p < SUM_PARTS; p++) {
             const float *row = base + s->row[i + p];
             for (size_t k = 0; k < n; k++)
-                part[k][p] += vec_all(weight[k][i + p]) * vec_load(row + t->column[k]);
+                part[k][p] =
+                    vec_fma(vec_all(weight[k][i + p]), vec_load(row + t->column[k]), part[k][p]);
         }
     for (size_t k = 0; k < n; k++)
         out[k] = part[k][0] + part[k][1];
@@ -262,8 +263,8 @@ spread(const struct shape *h, const struct sight *s, const struct strip *t, stru
     for (size_t i = to.pos; i < to.pos + to.n; i++) {
         for (size_t k = 0; k < n; k++) {
             float *dkey = to.dkey + t->column[k], *dvalue = to.dvalue + t->column[k];
-            vec_store(dkey, vec_load(dkey) + vec_all(t->pull[k][i]) * q[k]);
-            vec_store(dvalue, vec_load(dvalue) + vec_all(t->weight[k][i]) * dout[k]);
+            vec_store(dkey, vec_fma(vec_all(t->pull[k][i]), q[k], vec_load(dkey)));
+            vec_store(dvalue, vec_fma(vec_all(t->weight[k][i]), dout[k], vec_load(dvalue)));
         }
         to.dkey += h->kv_row;
         to.dvalue += h->kv_row;

@@ -221,13 +221,6 @@ swiglu_back(float *dgate, const float *dact, const float *gate, size_t rows, siz
         }
 }
 
-/* dx = dy w, without what was in dx. */
-static void
-pull_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
-    memset(dx, 0, rows * in * sizeof *dx);
-    mat_back_input(dx, dy, w, rows, in, out);
-}
-
 /* Through the feed-forward of entries [at, at + n): dx (their rows) becomes the gradient of `mid`. */
 static void
 feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at, size_t n,
@@ -237,10 +230,10 @@ feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at
     const struct model_layer *w = &b->m->layer[b->layer], *g = &s->view.layer[b->layer];
     const float *gate = y->gate + at * 2 * h->hidden, *mid = y->mid + at * h->dim;
     forward_swiglu(d->act, gate, n, h->hidden);
-    pull_input(d->dact, dx, w->down, n, h->hidden, h->dim);
+    mat_set_input(d->dact, dx, w->down, n, h->hidden, h->dim);
     mat_back_weight(g->down, dx, d->act, n, h->hidden, h->dim);
     swiglu_back(d->dgate, d->dact, gate, n, h->hidden);
-    pull_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
+    mat_set_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
     for (size_t r = 0; r < n; r++)
         forward_norm(d->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, b->c.norm_eps);
     mat_back_weight(g->gate, d->dgate, d->norm, n, h->dim, 2 * h->hidden);
@@ -256,7 +249,7 @@ attention_back(struct backward *b, struct desk *d, struct shard *s, const int32_
     const struct shape *h = &b->h;
     const struct layer_store *y = &b->run->f->layer[b->layer];
     const float *att = y->att + at * h->dim;
-    pull_input(d->datt, dmid, b->m->layer[b->layer].wo, n, h->dim, h->dim);
+    mat_set_input(d->datt, dmid, b->m->layer[b->layer].wo, n, h->dim, h->dim);
     mat_back_weight(s->view.layer[b->layer].wo, dmid, att, n, h->dim, h->dim);
     struct attend_back a = {.keys = y->keys,
                             .value_tiles = y->value_tiles,
@@ -321,7 +314,7 @@ head_back_chunk(struct backward *b, struct desk *d, struct shard *s, size_t at, 
         forward_norm(d->norm + r * h->dim, last + r * h->dim, b->m->norm, h->dim, b->c.norm_eps);
     }
     mat_back_weight(s->view.head, d->dlogits, d->norm, n, h->dim, h->vocab);
-    pull_input(d->dnorm, d->dlogits, b->m->head, n, h->dim, h->vocab);
+    mat_set_input(d->dnorm, d->dlogits, b->m->head, n, h->dim, h->vocab);
     memset(dtop, 0, n * h->dim * sizeof *dtop);
     for (size_t r = 0; r < n; r++)
         norm_back(dtop + r * h->dim, d->dnorm + r * h->dim, last + r * h->dim, b->m->norm,
@@ -389,7 +382,7 @@ projections_back(struct backward *b, struct desk *d, struct shard *s, size_t at,
         forward_norm(d->norm + r * h->dim, x + r * h->dim, w->norm1, h->dim, b->c.norm_eps);
     }
     mat_back_weight(g->wq, dqkv, d->norm, n, h->dim, h->qkv);
-    pull_input(d->dnorm, dqkv, w->wq, n, h->dim, h->qkv);
+    mat_set_input(d->dnorm, dqkv, w->wq, n, h->dim, h->qkv);
     for (size_t r = 0; r < n; r++)
         norm_back(dx + r * h->dim, d->dnorm + r * h->dim, x + r * h->dim, w->norm1, g->norm1,
                   h->dim, b->c.norm_eps);

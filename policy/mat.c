@@ -47,11 +47,22 @@ mat_apply(float *y, const float *x, const float *w, size_t rows, size_t in, size
     }
 }
 
-void
-mat_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
+static void
+back_input(float keep, float *dx, const float *dy, const float *w, size_t rows, size_t in,
+           size_t out) {
     if (rows && in && out)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)in, (int)out, 1.0f,
-                    dy, (int)out, w, (int)in, 1.0f, dx, (int)in);
+                    dy, (int)out, w, (int)in, keep, dx, (int)in);
+}
+
+void
+mat_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
+    back_input(1.0f, dx, dy, w, rows, in, out);
+}
+
+void
+mat_set_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
+    back_input(0.0f, dx, dy, w, rows, in, out);
 }
 
 void

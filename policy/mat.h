@@ -27,8 +27,9 @@ mat_padded(size_t rows) {
  * past `rows` of x are read (they must hold finite numbers), those of y are written with
  * rubbish. */
 void mat_apply(float *y, const float *x, const float *w, size_t rows, size_t in, size_t out);
-/* dx (rows, in) += dy (rows, out) w. */
+/* dx (rows, in) += dy (rows, out) w; mat_set_input: dx = dy w. */
 void mat_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out);
+void mat_set_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out);
 /* dw (out, in) += dy^T (out, rows) x (rows, in). */
 void mat_back_weight(float *dw, const float *dy, const float *x, size_t rows, size_t in,
                      size_t out);

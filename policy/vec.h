@@ -1,6 +1,7 @@
 /* Sixteen floats at a time, in the compiler's portable vectors: one instruction on AVX-512, several on
- * less. No result depends on the width of the processor: every operation is per lane, sums fold in a
- * fixed order, and there is no fused multiply-add (the build sets -ffp-contract=off). */
+ * less. No result depends on the width of the processor or on the compiler: every operation is per
+ * lane, sums fold in a fixed order, and products are fused with sums only where vec_fma() says so (the
+ * build sets -ffp-contract=off). It does depend on whether the processor fuses at all. */
 #ifndef POLICY_VEC_H
 #define POLICY_VEC_H
 
@@ -8,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#if defined(__AVX512F__) || defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 /* All functions here are inlined; how vectors would be passed does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -58,6 +63,25 @@ vec_store_some(float *p, vec v, size_t n) {
         memcpy(p, &v, n * sizeof *p);
 }
 
+/* a * b + c, rounded once where the processor can. */
+VEC_INLINE vec
+vec_fma(vec a, vec b, vec c) {
+#if defined(__AVX512F__)
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    __m256 x[2], y[2], z[2];
+    memcpy(x, &a, sizeof a);
+    memcpy(y, &b, sizeof b);
+    memcpy(z, &c, sizeof c);
+    z[0] = _mm256_fmadd_ps(x[0], y[0], z[0]);
+    z[1] = _mm256_fmadd_ps(x[1], y[1], z[1]);
+    memcpy(&c, z, sizeof c);
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
 /* Lane by lane: a where mask is set, else b. */
 VEC_INLINE vec
 vec_pick(vec_int mask, vec a, vec b) {
@@ -105,16 +129,17 @@ vec_exp(vec x) {
     const vec round = vec_all(12582912.0f); /* 1.5 * 2^23: adding it rounds to a whole number */
     vec_int tiny = x < vec_all(-87.3f);
     x = vec_pick(x > vec_all(88.3f), vec_all(88.3f), x);
-    vec t = x * vec_all(1.44269504088896341f) + round;
+    vec t = vec_fma(x, vec_all(1.44269504088896341f), round);
     vec n = t - round;
-    vec r = x - n * vec_all(0.693359375f) - n * vec_all(-2.12194440e-4f);
+    vec r = vec_fma(n, vec_all(-0.693359375f), x);
+    r = vec_fma(n, vec_all(2.12194440e-4f), r);
     vec p = vec_all(1.9875691500e-4f);
-    p = p * r + vec_all(1.3981999507e-3f);
-    p = p * r + vec_all(8.3334519073e-3f);
-    p = p * r + vec_all(4.1665795894e-2f);
-    p = p * r + vec_all(1.6666665459e-1f);
-    p = p * r + vec_all(5.0000001201e-1f);
-    p = p * (r * r) + r + vec_all(1.0f);
+    p = vec_fma(p, r, vec_all(1.3981999507e-3f));
+    p = vec_fma(p, r, vec_all(8.3334519073e-3f));
+    p = vec_fma(p, r, vec_all(4.1665795894e-2f));
+    p = vec_fma(p, r, vec_all(1.6666665459e-1f));
+    p = vec_fma(p, r, vec_all(5.0000001201e-1f));
+    p = vec_fma(p, r * r, r + vec_all(1.0f));
     vec_int power = ((vec_int)t - (vec_int)round + 127) << 23;
     return vec_pick(tiny, vec_all(0.0f), p * (vec)power);
 }
@@ -125,9 +150,9 @@ vec_dot(const float *a, const float *b, size_t n) {
     vec sum = vec_all(0.0f);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += vec_load(a + i) * vec_load(b + i);
+        sum = vec_fma(vec_load(a + i), vec_load(b + i), sum);
     if (i < n)
-        sum += vec_load_some(a + i, n - i, 0.0f) * vec_load_some(b + i, n - i, 0.0f);
+        sum = vec_fma(vec_load_some(a + i, n - i, 0.0f), vec_load_some(b + i, n - i, 0.0f), sum);
     return vec_sum(sum);
 }
 
