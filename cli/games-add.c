@@ -157,11 +157,14 @@ probe(json_t *row, long long matches, long long seconds, struct err *e) {
     size_t len = strlen(line);
     line[len] = '\n'; /* takes the NUL's place */
     json_t *out = NULL;
-    if (process_ask(p, line, len + 1, (double)(seconds + GRACE_SECONDS), &answer, &n, e) ==
-            PROCESS_FINE &&
-        !(out = json_loadb(answer, n, 0, NULL)))
+    enum process_fault fault =
+        process_ask(p, line, len + 1, (double)(seconds + GRACE_SECONDS), &answer, &n, e);
+    if (fault == PROCESS_FINE && !(out = json_loadb(answer, n, 0, NULL)))
         err_set(e, "the check told nothing that can be read");
-    if (!out)
+    if (fault == PROCESS_TIME)
+        err_set(e, "the first random matches took longer than %lld s; --seconds gives them more",
+                seconds + GRACE_SECONDS);
+    else if (!out)
         err_prefix(e, "the game was tried in a process of its own, which failed");
     process_stop(p);
     free(line);

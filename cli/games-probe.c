@@ -18,7 +18,7 @@
 #include "games/extern/shared.h"
 #include "games/laws.h"
 
-enum { LINE_MOST = 262144, ROUND = 10 };
+enum { LINE_MOST = 262144 };
 
 static json_t *
 describe_params(const struct game *g) {
@@ -88,13 +88,16 @@ fill_program(json_t *row, struct err *e) {
 static int
 keep_laws(const struct game *g, const struct game_args *args, int matches, double seconds,
           int *played, struct err *e) {
-    int64_t until = clock_mono_us() + (int64_t)(seconds * 1e6);
-    for (*played = 0; *played < matches && (!*played || clock_mono_us() < until);) {
-        int n = *played ? ROUND : 1;
-        n = n < matches - *played ? n : matches - *played;
+    int64_t start = clock_mono_us();
+    double spent = 0;
+    for (*played = 0; *played < matches && (!*played || spent < seconds);) {
+        /* Large rounds see more, as they compare their matches; small ones end in time. */
+        double fits = *played ? *played * (seconds - spent) / (2 * spent + 1e-3) : 1;
+        int left = matches - *played, n = fits < 1 ? 1 : fits < left ? (int)fits : left;
         if (laws_check(g, args, (uint64_t)*played + 1, n, e) < 0)
             return -1;
         *played += n;
+        spent = (double)(clock_mono_us() - start) / 1e6;
     }
     return 0;
 }
