@@ -1,6 +1,6 @@
-/* HTTP/1.1 requests as pure functions over bytes: heads, query strings, chunk headers. Stricter than
- * the standard wherever leniency has let two programs read one message in two ways: no bare CR or
- * LF, no folded fields, no repeated fields of the ones that matter, one length or the coding
+/* HTTP/1.1 requests as pure functions over bytes: heads, query strings, chunk headers. Stricter
+ * than the standard wherever leniency has let two programs read one message in two ways: no bare CR
+ * or LF, no folded fields, no repeated fields of the ones that matter, one length or the coding
  * `chunked` and never both, no chunk extensions, no trailers, no HTTP/0.9. Nothing is copied but
  * the decoded query. */
 #ifndef ARENA_HTTP_HEAD_H
@@ -69,8 +69,8 @@ struct http_query {
     } pair[HTTP_QUERY_MOST];
     char room[HTTP_TARGET_MOST + 2];
 };
-/* Decodes name=value&...; 0, or -1 and *wrong: a bad percent code, a NUL, a control character, bytes that are
- * no UTF-8, a name twice, too many. The names and values stand in q itself. */
+/* Decodes name=value&...; 0, or -1 and *wrong: a bad percent code, a NUL, a control character,
+ * bytes that are no UTF-8, a name twice, too many. The names and values stand in q itself. */
 int http_query_read(struct http_text t, struct http_query *q, const char **wrong);
 const char *http_query_find(const struct http_query *q, const char *name); /* NULL: not there */
 

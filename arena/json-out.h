@@ -1,6 +1,7 @@
-/* Writes JSON into a buffer: commas and escapes are taken care of, nesting is the caller's. Text that is
- * not UTF-8 is written with \xNN for the odd bytes (as text of those four characters), numbers that
- * are not finite as null, 64-bit ids as strings, since JavaScript's numbers end at 2^53. */
+/* Writes JSON into a buffer: commas and escapes are taken care of, nesting is the caller's. Text
+ * that is not UTF-8 is written with \xNN for the odd bytes (as text of those four characters),
+ * numbers that are not finite as null, 64-bit ids as strings, since JavaScript's numbers end at
+ * 2^53. */
 #ifndef ARENA_JSON_OUT_H
 #define ARENA_JSON_OUT_H
 

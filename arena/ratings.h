@@ -1,7 +1,8 @@
-/* How strong players are, from sums of matches: the Bradley-Terry model (the chance that a beats b is
- * 1 / (1 + 10^((elo_b - elo_a) / 400))), fitted by maximum likelihood to all results at once, so that
- * the order of the matches does not matter. A draw counts as half a win. Every player has one draw more
- * against an average one, which keeps the rating of somebody who won everything finite. */
+/* How strong players are, from sums of matches: the Bradley-Terry model (the chance that a beats b
+ * is 1 / (1 + 10^((elo_b - elo_a) / 400))), fitted by maximum likelihood to all results at once, so
+ * that the order of the matches does not matter. A draw counts as half a win. Every player has one
+ * draw more against an average one, which keeps the rating of somebody who won everything
+ * finite. */
 #ifndef ARENA_RATINGS_H
 #define ARENA_RATINGS_H
 
@@ -21,8 +22,9 @@ struct rating {
                             * ratings cannot be compared */
 };
 
-/* Fills out[players] (at most RATINGS_MOST). `anchor` is the player whose rating is 0 by definition;
- * -1: the mean of all is 0. Pairs of a player with itself, and numbers out of range, are left out. */
+/* Fills out[players] (at most RATINGS_MOST). `anchor` is the player whose rating is 0 by
+ * definition; -1: the mean of all is 0. Pairs of a player with itself, and numbers out of range,
+ * are left out. */
 void ratings_fit(const struct rating_pair *pair, size_t pairs, int players, int anchor,
                  struct rating *out);
 

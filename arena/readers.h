@@ -1,5 +1,5 @@
-/* A few threads that read the database, so that the event loop never waits for a disk. Every thread has
- * a read-only connection of its own; jobs come back to the loop over an eventfd. */
+/* A few threads that read the database, so that the event loop never waits for a disk. Every thread
+ * has a read-only connection of its own; jobs come back to the loop over an eventfd. */
 #ifndef ARENA_READERS_H
 #define ARENA_READERS_H
 

@@ -48,8 +48,8 @@ double conf_real(const struct conf *c, const char *key);
 bool conf_bool(const struct conf *c, const char *key);
 /* text or choice; owned by c. In a run of several games `game` is the first of them. */
 const char *conf_text(const struct conf *c, const char *key);
-/* The run's games: those of `games`, or the one of `game`. Setting one of the two options unsets the
- * other, and a list of one game is that `game`. Returns how many, at least 1. */
+/* The run's games: those of `games`, or the one of `game`. Setting one of the two options unsets
+ * the other, and a list of one game is that `game`. Returns how many, at least 1. */
 #define CONF_MAX_GAMES 16
 #define CONF_MAX_SPEC 256
 struct conf_game {

@@ -1,6 +1,7 @@
-/* Attention of one row over its ancestors in a prefix tree, in the order of their positions, and its
- * reverse. What a row gets depends on its query and on its ancestors' keys and values only: each score
- * is summed in a fixed order over dimensions, each output in a fixed order over positions. */
+/* Attention of one row over its ancestors in a prefix tree, in the order of their positions, and
+ * its reverse. What a row gets depends on its query and on its ancestors' keys and values only:
+ * each score is summed in a fixed order over dimensions, each output in a fixed order over
+ * positions. */
 #ifndef POLICY_ATTEND_H
 #define POLICY_ATTEND_H
 
@@ -45,14 +46,15 @@ void sight_free(struct sight *s);
 /* Finds what `place` sees; rows of values (or keys) to be summed are `stride` numbers apart. */
 void sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride);
 
-/* Numbers per vector in one layer's store of keys, and where a place's number i lies: keys are kept in
- * tiles of 16 places, dimension by dimension, so that 16 scores are computed at once. */
+/* Numbers per vector in one layer's store of keys, and where a place's number i lies: keys are kept
+ * in tiles of 16 places, dimension by dimension, so that 16 scores are computed at once. */
 static inline size_t
 tile_at(size_t kv, size_t place, size_t i) {
     return (place / 16 * kv + i) * 16 + place % 16;
 }
 
-/* out (heads * head) = attention; q is rotated and scaled, keys in tiles, values in rows of kv_row. */
+/* out (heads * head) = attention; q is rotated and scaled, keys in tiles, values in rows of
+ * kv_row. */
 void attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
             const float *values, float *out);
 

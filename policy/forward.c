@@ -1,7 +1,7 @@
-/* One layer is two phases: A (norm, query, key and value, rotation, storing) and B (attention, output
- * projection, feed-forward). B of a row needs A of its ancestors, so phases are worked off chunk by
- * chunk, B of one layer together with A of the next. The last layer's B and the head are done for the
- * wanted rows only: a prompt's inner tokens only leave their keys and values. */
+/* One layer is two phases: A (norm, query, key and value, rotation, storing) and B (attention,
+ * output projection, feed-forward). B of a row needs A of its ancestors, so phases are worked off
+ * chunk by chunk, B of one layer together with A of the next. The last layer's B and the head are
+ * done for the wanted rows only: a prompt's inner tokens only leave their keys and values. */
 #include "policy/forward.h"
 
 #include <math.h>
@@ -268,8 +268,8 @@ forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
         }
 }
 
-/* Phase B of layer l for entries [at, at + n) of the layer's list of rows: all of them or, in the last
- * layer (`pick`), the wanted. Writes the layer's output to `to`. */
+/* Phase B of layer l for entries [at, at + n) of the layer's list of rows: all of them or, in the
+ * last layer (`pick`), the wanted. Writes the layer's output to `to`. */
 static void
 phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, size_t l,
         const int32_t *pick, size_t at, size_t n, float *to) {

@@ -1,5 +1,5 @@
-/* A strict reader of one JSON text, a piece at a time, without a tree: what answers to every move are
- * read with. After the first thing that is no JSON, or not what was asked for, `bad` is set and
+/* A strict reader of one JSON text, a piece at a time, without a tree: what answers to every move
+ * are read with. After the first thing that is no JSON, or not what was asked for, `bad` is set and
  * every further call fails, so that a caller may check once. */
 #ifndef GAMES_EXTERN_SCAN_H
 #define GAMES_EXTERN_SCAN_H

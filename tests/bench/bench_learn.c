@@ -1,6 +1,7 @@
 /* Speed of learning: forward and backward pass over a batch of distinct sequences, every token
  * scored, and over a batch of matches that share their prompts. tests/bench/torch_learn.py is the
- * first of these in PyTorch. One thread is measured in processor time, so that other load matters less. */
+ * first of these in PyTorch. One thread is measured in processor time, so that other load matters
+ * less. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
