@@ -160,6 +160,22 @@ spawn(struct worker *w, int fd) {
 }
 
 static void
+greet(struct worker *w) {
+    const struct serve *s = w->serve;
+    struct wire_hello *h = mem_zero(1, sizeof *h);
+    struct buf out = {0};
+    snprintf(h->run, sizeof h->run, "%s", s->run);
+    for (; h->games < s->setup.ngames; h->games++) {
+        h->game[h->games].id = s->schedule.game[h->games].id;
+        snprintf(h->game[h->games].spec, sizeof h->game->spec, "%s", s->setup.games[h->games].spec);
+    }
+    wire_hello(&out, h);
+    bufferevent_write(w->stream, out.at, out.len);
+    buf_free(&out);
+    free(h);
+}
+
+static void
 start(struct worker *w) {
     int pair[2];
     w->start_at_us = 0;
@@ -188,10 +204,7 @@ start(struct worker *w) {
     w->finished = 0;
     w->why[0] = '\0';
     w->heard_us = clock_mono_us();
-    struct buf hello = {0};
-    wire_hello(&hello, w->serve->run);
-    bufferevent_write(w->stream, hello.at, hello.len);
-    buf_free(&hello);
+    greet(w);
 }
 
 static void

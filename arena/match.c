@@ -14,12 +14,18 @@
 
 #define STEP_US 500000 /* a round that takes longer is broken off, and goes on with the next call */
 
+struct title { /* a game that is played */
+    int64_t id;
+    const struct setup *setup; /* with the game in view */
+    int move_limit;
+};
+
 struct guest { /* somebody who may sit at a table */
     int64_t id;
     struct model *model; /* owned; NULL for scripted players */
     struct gen *gen;
-    struct player *player;
-    int seats; /* taken right now */
+    struct player *player[CONF_MAX_GAMES]; /* a scripted one, in each game; NULL: cannot play it */
+    int seats;                             /* taken right now */
 };
 
 struct turn { /* like struct store_turn, with offsets into the match's buffers */
@@ -32,6 +38,7 @@ struct turn { /* like struct store_turn, with offsets into the match's buffers *
 
 struct match {
     struct match_job job;
+    const struct title *title;
     struct guest *guest[2];
     int slot[2];  /* generation slot of each seat, -1 = none */
     int turns[2]; /* turns each seat has had */
@@ -57,7 +64,8 @@ struct match {
 struct runner {
     const struct setup *setup;
     struct prompt_uses uses;
-    int move_limit, turn_limit;
+    struct title title[CONF_MAX_GAMES];
+    size_t ntitles;       /* 0: title[0] is the only one, under any id */
     struct guest **guest; /* pointers stay valid while the list grows */
     size_t nguests;
     struct match **active;
@@ -73,9 +81,24 @@ runner_new(const struct setup *s) {
     struct runner *r = mem_zero(1, sizeof *r);
     r->setup = s;
     r->uses = prompt_uses(s->prompt);
-    r->move_limit = s->game->max_plies(&s->args);
-    r->turn_limit = s->max_turns;
+    r->title[0] = (struct title){.setup = s, .move_limit = s->game->max_plies(&s->args)};
     return r;
+}
+
+void
+runner_add_game(struct runner *r, int64_t id, const struct setup *s) {
+    ensure(r->ntitles < CONF_MAX_GAMES && !r->nguests);
+    r->title[r->ntitles++] =
+        (struct title){.id = id, .setup = s, .move_limit = s->game->max_plies(&s->args)};
+}
+
+/* The index of a game, or -1. */
+static int
+find_title(const struct runner *r, int64_t id) {
+    for (size_t i = 0; i < r->ntitles; i++)
+        if (r->title[i].id == id)
+            return (int)i;
+    return r->ntitles ? -1 : 0;
 }
 
 static void
@@ -95,7 +118,8 @@ static void
 guest_free(struct guest *g) {
     gen_free(g->gen);
     model_free(g->model);
-    player_close(g->player);
+    for (size_t i = 0; i < CONF_MAX_GAMES; i++)
+        player_close(g->player[i]);
     free(g);
 }
 
@@ -142,6 +166,13 @@ runner_has(const struct runner *r, int64_t id) {
     return guest_find(r, id) != NULL;
 }
 
+bool
+runner_can_play(const struct runner *r, int64_t game, int64_t id) {
+    const struct guest *g = guest_find(r, id);
+    int title = find_title(r, game);
+    return g && title >= 0 && (g->gen || g->player[title]);
+}
+
 int
 runner_add_model(struct runner *r, int64_t id, struct model *m, struct err *e) {
     if (runner_has(r, id)) {
@@ -164,10 +195,16 @@ int
 runner_add_scripted(struct runner *r, int64_t id, const char *name, struct err *e) {
     if (runner_has(r, id))
         return 0;
-    struct player *p = player_open(name, r->setup->game, &r->setup->args, e);
-    if (!p)
+    struct player *p[CONF_MAX_GAMES] = {0};
+    size_t n = r->ntitles ? r->ntitles : 1, able = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct setup *s = r->title[i].setup;
+        p[i] = player_open(name, s->game, &s->args, e);
+        able += p[i] != NULL;
+    }
+    if (!able)
         return -1;
-    guest_add(r, id)->player = p;
+    memcpy(guest_add(r, id)->player, p, sizeof p);
     return 0;
 }
 
@@ -210,9 +247,12 @@ runner_start(struct runner *r, const struct match_job *j) {
     else
         m = mem_zero(1, sizeof *m);
     m->job = *j;
+    int title = find_title(r, j->game);
+    ensure(title >= 0);
+    m->title = &r->title[title];
     for (int seat = 0; seat < 2; seat++) {
         m->guest[seat] = guest_find(r, j->policy[seat]);
-        ensure(m->guest[seat]);
+        ensure(m->guest[seat] && (m->guest[seat]->gen || m->guest[seat]->player[title]));
         m->guest[seat]->seats++;
         m->slot[seat] = -1;
         m->turns[seat] = 0;
@@ -226,7 +266,7 @@ runner_start(struct runner *r, const struct match_job *j) {
     buf_clear(&m->bytes);
     m->started_ms = clock_wall_ms();
     rng_init(&m->deal, r->setup->seed, (uint64_t)j->deal, RNG_DEAL);
-    r->setup->game->init(m->state, &r->setup->args);
+    m->title->setup->game->init(m->state, &m->title->setup->args);
     if (r->nactive == r->active_cap) {
         r->active_cap = r->active_cap ? 2 * r->active_cap : 64;
         r->active = mem_grow(r->active, r->active_cap, sizeof *r->active);
@@ -263,7 +303,7 @@ add_move(struct match *m, int action) {
 /* Tells both seats of the action, where the prompt will want to know, and applies it. */
 static void
 apply(const struct runner *r, struct match *m, int action) {
-    const struct game *g = r->setup->game;
+    const struct game *g = m->title->setup->game;
     if (r->uses.history || r->uses.news) {
         char line[GAME_TEXT];
         for (int seat = 0; seat < 2; seat++) {
@@ -284,7 +324,7 @@ apply(const struct runner *r, struct match *m, int action) {
 
 static void
 build_prompt(const struct runner *r, struct match *m, int seat, struct turn *t) {
-    const struct game *g = r->setup->game;
+    const struct game *g = m->title->setup->game;
     char rules[GAME_TEXT] = "", view[GAME_TEXT] = "", legal[GAME_TEXT] = "";
     struct text text;
     if (r->uses.rules) {
@@ -305,7 +345,8 @@ build_prompt(const struct runner *r, struct match *m, int seat, struct turn *t) 
                                  .legal = legal,
                                  .history = history,
                                  .news = history + m->news[seat],
-                                 .seat = seat ? "1" : "0"};
+                                 .seat = seat ? "1" : "0",
+                                 .game = g->name};
     t->prompt = m->ids.n;
     prompt_build(r->setup->prompt, m->turns[seat], &parts, &m->ids);
     t->nprompt = m->ids.n - t->prompt;
@@ -342,9 +383,9 @@ struct ending {
 
 /* A game from outside can fail, which is no seat's fault. */
 static bool
-has_failed(const struct runner *r, const struct match *m, struct ending *end) {
+has_failed(const struct match *m, struct ending *end) {
     enum game_fault_kind kind;
-    const char *why = game_fault(r->setup->game, m->state, &kind);
+    const char *why = game_fault(m->title->setup->game, m->state, &kind);
     if (!why)
         return false;
     *end = (struct ending){.reason = kind == FAULT_TIME      ? END_TIME
@@ -414,7 +455,7 @@ static bool
 judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reason) {
     struct turn *t = &m->turn[m->nturns - 1];
     buf_clear(&m->word);
-    struct reply said = reply_read(r->setup, m->state, (const char *)m->bytes.at + t->reply,
+    struct reply said = reply_read(m->title->setup, m->state, (const char *)m->bytes.at + t->reply,
                                    t->nreply, cut, &m->word);
     t->verdict = said.verdict;
     t->action = said.action;
@@ -426,7 +467,7 @@ judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reas
     m->turns[t->seat]++;
     if (t->verdict == VERDICT_OK) {
         m->forgiven = 0;
-        reply_say(r->setup, m->state, said.word, said.nword);
+        reply_say(m->title->setup, m->state, said.word, said.nword);
         apply(r, m, t->action);
         return true;
     }
@@ -440,11 +481,11 @@ judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reas
 
 static void
 play_scripted(const struct runner *r, struct match *m, int seat) {
-    const struct game *g = r->setup->game;
+    const struct game *g = m->title->setup->game;
     struct rng stream;
     rng_init(&stream, r->setup->seed, (uint64_t)m->job.id << 16 | (uint64_t)m->turns[seat],
              RNG_SEAT + (unsigned)seat);
-    int action = player_choose(m->guest[seat]->player, m->state, &stream);
+    int action = player_choose(m->guest[seat]->player[m->title - r->title], m->state, &stream);
     char word[GAME_WORD], reply[GAME_WORD + 64];
     struct text w, out;
     text_init(&w, word, sizeof word);
@@ -488,12 +529,12 @@ take_reply(struct match *m, const struct gen_reply *reply) {
 /* Plays on until the match waits for a model (false) or is over (true, with how). */
 static bool
 advance(const struct runner *r, struct match *m, struct ending *end) {
-    const struct game *g = r->setup->game;
+    const struct game *g = m->title->setup->game;
     *end = (struct ending){.reason = END_PLAY, .loser = -1};
     for (;;) {
         int who = g->mover(m->state);
         if (who == GAME_OVER) {
-            if (!has_failed(r, m, end))
+            if (!has_failed(m, end))
                 end->result = g->result(m->state);
             return true;
         }
@@ -501,7 +542,8 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
             apply(r, m, game_draw(g, m->state, rng_unit(&m->deal)));
             continue;
         }
-        if ((int)m->nmoves >= r->move_limit || (r->turn_limit && (int)m->nturns >= r->turn_limit)) {
+        if ((int)m->nmoves >= m->title->move_limit ||
+            (r->setup->max_turns && (int)m->nturns >= r->setup->max_turns)) {
             end->reason = END_TURN_LIMIT;
             return true;
         }
@@ -513,7 +555,7 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
         if (!judge(r, m, false, &end->reason)) {
             end->loser = who;
             end->result = who ? 1 : -1;
-            has_failed(r, m, end);
+            has_failed(m, end);
             return true;
         }
     }
@@ -529,7 +571,7 @@ resume(const struct runner *r, struct match *m, const struct gen_reply *reply, s
     if (judge(r, m, reply->cut, &reason))
         return advance(r, m, end);
     *end = (struct ending){.reason = reason, .loser = seat, .result = seat ? 1 : -1};
-    has_failed(r, m, end);
+    has_failed(m, end);
     return true;
 }
 

@@ -23,20 +23,26 @@ struct match_job {
 
 struct runner; /* opaque */
 
-struct runner *runner_new(const struct setup *s); /* s is borrowed */
+/* s is borrowed. The runner plays the game in its view, whatever game id a job has, */
+struct runner *runner_new(const struct setup *s);
+/* or, where games are added, those that jobs name. `s` is the same setup with this game in view,
+ * borrowed. All games are added before the first guest; at most CONF_MAX_GAMES. */
+void runner_add_game(struct runner *r, int64_t id, const struct setup *s);
 void runner_free(struct runner *r);
 
 /* Who may sit at a table: policy id `id` is a model (taken) or the scripted player `name`. Adding
- * an id again is a no-op (and frees the model). -1 and e when the scripted player cannot play this
- * game. */
+ * an id again is a no-op (and frees the model). -1 and e when the scripted player cannot play any of
+ * the games. */
 int runner_add_model(struct runner *r, int64_t id, struct model *m, struct err *e);
 int runner_add_scripted(struct runner *r, int64_t id, const char *name, struct err *e);
 bool runner_has(const struct runner *r, int64_t id);
+/* Is there this game, and can this policy, which has been added, play it? */
+bool runner_can_play(const struct runner *r, int64_t game, int64_t id);
 /* Forgets players that no running match uses, until at most `most` models are left; oldest ids go
  * first, those listed in keep[] stay. */
 void runner_trim(struct runner *r, const int64_t *keep, size_t nkeep, size_t most);
 
-void runner_start(struct runner *r, const struct match_job *j); /* both policies have been added */
+void runner_start(struct runner *r, const struct match_job *j); /* both policies can play it */
 size_t runner_active(const struct runner *r);
 /* One round, or half a second of it where the game is slow. done() receives each match that ended
  * in it; its pointers are valid during the call. */

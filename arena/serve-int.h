@@ -32,7 +32,8 @@ struct serve {
     int lock_fd;
 
     struct schedule schedule;
-    int64_t *opponent;
+    struct schedule_game game[CONF_MAX_GAMES]; /* the schedule's; as in setup.games */
+    int64_t *opponent[CONF_MAX_GAMES];
     /* One iteration: the matches that learner step `step` + 1 will learn from. */
     int64_t step; /* newest acknowledged step; -1: no weights yet */
     struct store_policy newest;

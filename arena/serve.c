@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "games/extern/extern.h"
+#include "policy/player.h"
 
 #define TICK_US 20000   /* commits wait at most so long */
 #define PAUSE_US 500000 /* before a busy or full database is tried again */
@@ -151,7 +152,7 @@ serve_match(struct serve *s, const struct wire_match *in, int worker) {
                  (long long)m->id);
         return;
     }
-    if (m->game != s->schedule.game) {
+    if (m->game != s->slot[i].job.game) {
         log_warn("serve", "match %lld came back as another game; ignored", (long long)m->id);
         return;
     }
@@ -302,32 +303,85 @@ add_scripted(struct serve *s, const char *name, int64_t *id, struct err *e) {
     return 0;
 }
 
+/* Can the player play this game? Where a run has several games, one that cannot is left out of the
+ * matches of that game. Of a single game the workers say it. */
+static bool
+is_able(const struct serve *s, const struct setup_game *g, const char *name) {
+    struct err e;
+    if (s->setup.ngames == 1 || s->schedule.scripted <= 0)
+        return true;
+    struct player *p = player_open(name, g->game, &g->args, &e);
+    if (!p)
+        log_warn("serve", "schedule.opponents: %s takes no part in %s: %s", name, g->spec, e.text);
+    player_close(p);
+    return p != NULL;
+}
+
+/* Adds a player to the opponents of each game that it can play. */
+static int
+load_opponent(struct serve *s, const char *name, struct err *e) {
+    int64_t id;
+    size_t able = 0;
+    if (add_scripted(s, name, &id, e) < 0)
+        return -1;
+    for (size_t i = 0; i < s->setup.ngames; i++) {
+        struct schedule_game *g = &s->game[i];
+        if (!is_able(s, &s->setup.games[i], name))
+            continue;
+        s->opponent[i] = mem_grow(s->opponent[i], g->nopponents + 1, sizeof *s->opponent[i]);
+        s->opponent[i][g->nopponents++] = id;
+        g->opponent = s->opponent[i];
+        able++;
+    }
+    return able ? 0 : err_set(e, "schedule.opponents: %s can play none of the games", name);
+}
+
 static int
 load_opponents(struct serve *s, struct err *e) {
-    size_t n = 0;
     for (const char *at = conf_text(s->conf, "schedule.opponents"); *at;) {
         size_t len = strcspn(at, " ");
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)len, at);
         at += len + (at[len] == ' ');
-        if (!len)
-            continue;
-        s->opponent = mem_grow(s->opponent, n + 1, sizeof *s->opponent);
-        if (add_scripted(s, name, &s->opponent[n++], e) < 0)
+        if (len && load_opponent(s, name, e) < 0)
             return -1;
     }
-    s->schedule.opponent = s->opponent;
-    s->schedule.nopponents = n;
     return 0;
 }
 
 static int
+load_games(struct serve *s, struct err *e) {
+    for (size_t i = 0; i < s->setup.ngames; i++) {
+        const struct setup_game *from = &s->setup.games[i];
+        struct store_game g = {.version = from->game->version};
+        snprintf(g.spec, sizeof g.spec, "%s", from->spec);
+        snprintf(g.name, sizeof g.name, "%s", from->game->name);
+        snprintf(g.hash, sizeof g.hash, "%s", game_hash(from->game));
+        if (store_game_add(s->store, &g, e) < 0)
+            return -1;
+        s->game[i] = (struct schedule_game){.id = g.id, .weight = from->weight};
+    }
+    return 0;
+}
+
+/* The games as the run's facts have them: their specifications, separated by blanks. */
+static int
+note_run(struct serve *s, struct err *e) {
+    char seed[32];
+    struct buf games = {0};
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->setup.seed);
+    for (size_t i = 0; i < s->setup.ngames; i++)
+        buf_fmt(&games, "%s%s", i ? " " : "", s->setup.games[i].spec);
+    int bad = store_run_set(s->store, "seed", seed, e);
+    if (!bad)
+        bad = store_run_set(s->store, "game", buf_text(&games), e);
+    buf_free(&games);
+    return bad;
+}
+
+static int
 load_schedule(struct serve *s, struct err *e) {
-    struct store_game g = {.version = s->setup.game->version};
-    snprintf(g.spec, sizeof g.spec, "%s", s->setup.spec);
-    snprintf(g.name, sizeof g.name, "%s", s->setup.game->name);
-    snprintf(g.hash, sizeof g.hash, "%s", game_hash(s->setup.game));
-    if (store_game_add(s->store, &g, e) < 0)
+    if (load_games(s, e) < 0)
         return -1;
     s->schedule = (struct schedule){
         .seed = s->setup.seed,
@@ -335,15 +389,13 @@ load_schedule(struct serve *s, struct err *e) {
         .older = conf_real(s->conf, "schedule.older"),
         .scripted = conf_real(s->conf, "schedule.scripted"),
         .warmup = conf_int(s->conf, "learner.warmup"),
-        .game = g.id,
+        .game = s->game,
+        .ngames = s->setup.ngames,
     };
     if (s->schedule.older + s->schedule.scripted > 1)
         return err_set(e, "schedule.older and schedule.scripted: the shares add up to more than 1");
-    char seed[32];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->setup.seed);
-    if (store_run_set(s->store, "seed", seed, e) < 0 ||
-        store_run_set(s->store, "game", s->setup.spec, e) < 0 ||
-        add_scripted(s, "random", &s->schedule.random, e) < 0 || load_opponents(s, e) < 0)
+    if (note_run(s, e) < 0 || add_scripted(s, "random", &s->schedule.random, e) < 0 ||
+        load_opponents(s, e) < 0)
         return -1;
     return store_commit(s->store, e);
 }
@@ -460,7 +512,8 @@ close_all(struct serve *s) {
     store_close(s->store);
     setup_free(&s->setup);
     conf_free(s->conf);
-    free(s->opponent);
+    for (size_t i = 0; i < CONF_MAX_GAMES; i++)
+        free(s->opponent[i]);
     free(s->slot);
     free(s->older);
     free(s->older_step);
@@ -477,7 +530,8 @@ serve_run(const char *run, struct err *e) {
         return err_set(e, "the run folder's path is too long");
     int status = open_all(&s, e);
     if (status == 0) {
-        log_info("serve", "run %s, step %lld, %s", s.run, (long long)s.step, s.setup.spec);
+        log_info("serve", "run %s, step %lld, %zu game%s, %s first", s.run, (long long)s.step,
+                 s.setup.ngames, s.setup.ngames == 1 ? "" : "s", s.setup.spec);
         crew_dispatch(&s);
         event_base_dispatch(s.base);
         serve_commit(&s);

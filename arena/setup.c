@@ -1,8 +1,10 @@
 /* Options to the things they name, with the checks that need more than one option. */
 #include "arena/setup.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "policy/player.h"
 
 static void
@@ -23,22 +25,38 @@ load_model(struct model_config *m, const struct conf *c) {
 
 /* The first prompt and reply of a match must fit in the context, or nothing could ever be said. */
 static int
-check_context(const struct setup *s, struct err *e) {
+check_context(const struct setup *s, const struct setup_game *g, struct err *e) {
     _Alignas(16) unsigned char state[GAME_MAX_STATE] = {0};
     char rules[GAME_TEXT];
     struct text t;
-    s->game->init(state, &s->args);
+    g->game->init(state, &g->args);
     text_init(&t, rules, sizeof rules);
-    s->game->rules(state, 0, &t);
+    g->game->rules(state, 0, &t);
     struct tokens prompt = {0};
-    prompt_build(s->prompt, 0, &(struct prompt_parts){.rules = rules}, &prompt);
+    prompt_build(s->prompt, 0, &(struct prompt_parts){.rules = rules, .game = g->game->name},
+                 &prompt);
     size_t need = prompt.n + (size_t)s->max_reply;
     tokens_free(&prompt);
     if (need > (size_t)s->model.context)
         return err_set(e,
-                       "model.context: %d tokens are too few: the prompt without any view and a "
-                       "reply of prompt.max_reply take %zu",
-                       s->model.context, need);
+                       "model.context: %d tokens are too few for %s: the prompt without any view "
+                       "and a reply of prompt.max_reply take %zu",
+                       s->model.context, g->game->name, need);
+    return 0;
+}
+
+static int
+check_games(const struct setup *s, struct err *e) {
+    for (size_t i = 0; i < s->ngames; i++) {
+        const struct setup_game *g = &s->games[i];
+        if (g->game->say && strcmp(s->answer->name, "whole"))
+            return err_set(e,
+                           "prompt.answer: players talk in %s, and the game itself finds the "
+                           "action in the whole reply: use whole",
+                           g->game->name);
+        if (check_context(s, g, e) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -60,6 +78,51 @@ check_opponents(const struct conf *c, const char *key, struct err *e) {
 }
 
 int
+setup_game_parse(struct setup_game *g, const char *spec, struct err *e) {
+    struct text t;
+    *g = (struct setup_game){.weight = 1};
+    if (game_spec_parse(spec, &g->game, &g->args, e) < 0)
+        return -1;
+    text_init(&t, g->spec, sizeof g->spec);
+    game_spec_text(g->game, &g->args, &t);
+    return 0;
+}
+
+static int
+load_games(struct setup *s, const struct conf *c, struct err *e) {
+    struct conf_game list[CONF_MAX_GAMES];
+    size_t n = conf_games(c, list);
+    const char *key = n > 1 ? "games" : "game";
+    if (strlen(conf_text(c, "game")) >= CONF_MAX_SPEC)
+        return err_set(e, "%s: no game has a name of %zu bytes", key, strlen(conf_text(c, "game")));
+    s->games = mem_zero(n, sizeof *s->games);
+    for (s->ngames = 0; s->ngames < n; s->ngames++) {
+        struct setup_game *g = &s->games[s->ngames];
+        if (setup_game_parse(g, list[s->ngames].name, e) < 0)
+            return err_prefix(e, "%s", key);
+        g->weight = list[s->ngames].weight;
+        for (size_t i = 0; i < s->ngames; i++)
+            if (!strcmp(s->games[i].spec, g->spec))
+                return err_set(e, "games: %s and %s are the same game; keep one of the two",
+                               list[i].name, list[s->ngames].name);
+    }
+    *s = setup_view(s, &s->games[0]);
+    return 0;
+}
+
+static int
+load_prompt(struct setup *s, const struct conf *c, struct err *e) {
+    s->answer = answer_find(conf_text(c, "prompt.answer"), e);
+    if (!s->answer)
+        return err_prefix(e, "prompt.answer");
+    enum prompt_mode mode =
+        conf_text(c, "prompt.mode")[0] == 'c' ? PROMPT_CONVERSATION : PROMPT_OBSERVATION;
+    s->prompt =
+        prompt_new(conf_text(c, "prompt.template"), conf_text(c, "prompt.follow_up"), mode, e);
+    return s->prompt ? 0 : err_prefix(e, "prompt.template");
+}
+
+int
 setup_load(struct setup *s, const struct conf *c, struct err *e) {
     *s = (struct setup){
         .seed = (uint64_t)conf_int(c, "seed"),
@@ -70,29 +133,12 @@ setup_load(struct setup *s, const struct conf *c, struct err *e) {
         .max_turns = (int)conf_int(c, "match.max_turns"),
         .spiral = conf_text(c, "match.invalid")[0] == 's',
     };
-    if (game_spec_parse(conf_text(c, "game"), &s->game, &s->args, e) < 0)
-        return err_prefix(e, "game");
-    struct text spec;
-    text_init(&spec, s->spec, sizeof s->spec);
-    game_spec_text(s->game, &s->args, &spec);
     load_model(&s->model, c);
-    if (model_config_check(&s->model, e) < 0)
-        return err_prefix(e, "model");
-    s->answer = answer_find(conf_text(c, "prompt.answer"), e);
-    if (!s->answer)
-        return err_prefix(e, "prompt.answer");
-    if (s->game->say && strcmp(s->answer->name, "whole"))
-        return err_set(e,
-                       "prompt.answer: players talk in %s, and the game itself finds the action in "
-                       "the whole reply: use whole",
-                       s->game->name);
-    enum prompt_mode mode =
-        conf_text(c, "prompt.mode")[0] == 'c' ? PROMPT_CONVERSATION : PROMPT_OBSERVATION;
-    s->prompt =
-        prompt_new(conf_text(c, "prompt.template"), conf_text(c, "prompt.follow_up"), mode, e);
-    if (!s->prompt)
-        return err_prefix(e, "prompt.template");
-    if (check_context(s, e) < 0 || check_opponents(c, "schedule.opponents", e) < 0 ||
+    int bad = load_games(s, c, e);
+    if (!bad && model_config_check(&s->model, e) < 0)
+        bad = err_prefix(e, "model");
+    if (bad || load_prompt(s, c, e) < 0 || check_games(s, e) < 0 ||
+        check_opponents(c, "schedule.opponents", e) < 0 ||
         check_opponents(c, "eval.opponents", e) < 0) {
         setup_free(s);
         return -1;
@@ -100,8 +146,20 @@ setup_load(struct setup *s, const struct conf *c, struct err *e) {
     return 0;
 }
 
+struct setup
+setup_view(const struct setup *s, const struct setup_game *g) {
+    struct setup view = *s;
+    view.game = g->game;
+    view.args = g->args;
+    memcpy(view.spec, g->spec, sizeof view.spec);
+    return view;
+}
+
 void
 setup_free(struct setup *s) {
     prompt_free(s->prompt);
+    free(s->games);
     s->prompt = NULL;
+    s->games = NULL;
+    s->ngames = 0;
 }

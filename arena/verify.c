@@ -101,7 +101,8 @@ verify_prompt(const struct setup *s, const void *state, int seat, int turn, cons
                                         .history = history,
                                         .news = news,
                                         .legal = legal,
-                                        .seat = seat == 0 ? "0" : "1"},
+                                        .seat = seat == 0 ? "0" : "1",
+                                        .game = g->name},
                  out);
 }
 

@@ -34,8 +34,16 @@ text_message(struct buf *out, enum wire_type type, const char *text) {
 }
 
 void
-wire_hello(struct buf *out, const char *run) {
-    text_message(out, WIRE_HELLO, run);
+wire_hello(struct buf *out, const struct wire_hello *h) {
+    size_t at = begin(out, WIRE_HELLO);
+    buf_u32(out, WIRE_VERSION);
+    buf_blob(out, h->run, strlen(h->run));
+    buf_u8(out, (uint8_t)h->games);
+    for (size_t i = 0; i < h->games; i++) {
+        buf_u64(out, (uint64_t)h->game[i].id);
+        buf_blob(out, h->game[i].spec, strlen(h->game[i].spec));
+    }
+    end(out, at);
 }
 
 void
@@ -158,6 +166,24 @@ int
 wire_read_text(struct rd *r, uint32_t *version, char *text, size_t cap) {
     *version = rd_u32(r);
     return read_text(r, text, cap) < 0 || !rd_done(r) ? -1 : 0;
+}
+
+int
+wire_read_hello(struct rd *r, struct wire_hello *h) {
+    h->version = rd_u32(r);
+    if (r->bad || h->version != WIRE_VERSION)
+        return r->bad ? -1 : 0;
+    if (read_text(r, h->run, sizeof h->run) < 0)
+        return -1;
+    h->games = rd_u8(r);
+    if (h->games < 1 || h->games > CONF_MAX_GAMES)
+        return -1;
+    for (size_t i = 0; i < h->games; i++) {
+        h->game[i].id = (int64_t)rd_u64(r);
+        if (read_text(r, h->game[i].spec, sizeof h->game[i].spec) < 0)
+            return -1;
+    }
+    return rd_done(r) ? 0 : -1;
 }
 
 int

@@ -8,12 +8,12 @@
 #include "arena/match.h"
 #include "base/buf.h"
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 #define WIRE_MAX (64u << 20) /* bytes of one message */
 #define WIRE_FD 3            /* a worker finds its socket here */
 
 enum wire_type {
-    WIRE_HELLO = 1, /* to the worker: version, run folder */
+    WIRE_HELLO = 1, /* to the worker: version, run folder, games */
     WIRE_CAST,      /* to the worker: policy id, scripted?, hash or name */
     WIRE_JOBS,      /* to the worker: newest policy id, number, jobs */
     WIRE_READY,     /* to serve: version, kernel */
@@ -28,7 +28,17 @@ struct wire_cast {
     char name[256];
 };
 
-void wire_hello(struct buf *out, const char *run);
+struct wire_hello {
+    uint32_t version; /* where it is another than WIRE_VERSION, the rest is not read */
+    char run[3072];
+    struct {
+        int64_t id;     /* of the database */
+        char spec[256]; /* canonical */
+    } game[CONF_MAX_GAMES];
+    size_t games;
+};
+
+void wire_hello(struct buf *out, const struct wire_hello *h); /* writes WIRE_VERSION */
 void wire_ready(struct buf *out, const char *kernel);
 void wire_cast(struct buf *out, const struct wire_cast *c);
 void wire_jobs(struct buf *out, int64_t newest, const struct match_job *j, size_t n);
@@ -42,7 +52,8 @@ int wire_next(const unsigned char *p, size_t n, enum wire_type *type, struct rd 
               size_t *used);
 
 /* Decoders; -1 when the body is not what its type says. Texts are copied, at most cap - 1 bytes. */
-int wire_read_text(struct rd *r, uint32_t *version, char *text, size_t cap); /* HELLO, READY */
+int wire_read_hello(struct rd *r, struct wire_hello *h);
+int wire_read_text(struct rd *r, uint32_t *version, char *text, size_t cap); /* READY */
 int wire_read_cast(struct rd *r, struct wire_cast *c);
 /* free(*jobs) */
 int wire_read_jobs(struct rd *r, int64_t *newest, struct match_job **jobs, size_t *n);

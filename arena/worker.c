@@ -24,9 +24,10 @@
 
 struct worker {
     int fd;
-    char run[3072], snapshots[3200];
+    char snapshots[3200];
     struct conf *conf;
     struct setup setup;
+    struct setup view[CONF_MAX_GAMES]; /* the setup with each game in view */
     struct runner *runner;
     struct buf in, out;
     int64_t sent_us; /* when something was last sent */
@@ -69,21 +70,35 @@ check_kernel(const struct model_config *c, struct err *e) {
 }
 
 static int
+add_games(struct worker *w, const struct wire_hello *h, struct err *e) {
+    for (size_t i = 0; i < h->games; i++) {
+        struct setup_game g;
+        if (setup_game_parse(&g, h->game[i].spec, e) < 0)
+            return -1;
+        w->view[i] = setup_view(&w->setup, &g);
+        runner_add_game(w->runner, h->game[i].id, &w->view[i]);
+    }
+    return 0;
+}
+
+static int
 on_hello(struct worker *w, struct rd *body, struct err *e) {
-    uint32_t version;
-    if (wire_read_text(body, &version, w->run, sizeof w->run) < 0)
+    struct wire_hello h;
+    if (wire_read_hello(body, &h) < 0)
         return err_set(e, "the server's greeting cannot be read");
-    if (version != WIRE_VERSION)
+    if (h.version != WIRE_VERSION)
         return err_set(e, "the server speaks version %u of the worker protocol, this program %u",
-                       version, WIRE_VERSION);
+                       h.version, WIRE_VERSION);
     char path[4096];
-    snprintf(path, sizeof path, "%s/config.yaml", w->run);
-    snprintf(w->snapshots, sizeof w->snapshots, "%s/snapshots", w->run);
+    snprintf(path, sizeof path, "%s/config.yaml", h.run);
+    snprintf(w->snapshots, sizeof w->snapshots, "%s/snapshots", h.run);
     w->conf = conf_new();
     if (conf_load(w->conf, path, e) < 0 || setup_load(&w->setup, w->conf, e) < 0 ||
         check_kernel(&w->setup.model, e) < 0)
         return -1;
     w->runner = runner_new(&w->setup);
+    if (add_games(w, &h, e) < 0)
+        return -1;
     wire_ready(&w->out, mat_kernel());
     return flush(w, e);
 }
@@ -110,8 +125,9 @@ on_jobs(struct worker *w, struct rd *body, struct err *e) {
         return err_set(e, "a list of matches cannot be read");
     int status = 0;
     for (size_t i = 0; i < n && !status; i++) {
-        if (!runner_has(w->runner, jobs[i].policy[0]) || !runner_has(w->runner, jobs[i].policy[1]))
-            status = err_set(e, "match %lld: one of its policies was not announced",
+        if (!runner_can_play(w->runner, jobs[i].game, jobs[i].policy[0]) ||
+            !runner_can_play(w->runner, jobs[i].game, jobs[i].policy[1]))
+            status = err_set(e, "match %lld: one of its policies was not announced, or cannot play",
                              (long long)jobs[i].id);
         else
             runner_start(w->runner, &jobs[i]);

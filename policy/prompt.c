@@ -25,6 +25,7 @@ static const struct place {
     {"legal", TOKEN_LEGAL, offsetof(struct prompt_parts, legal),
      offsetof(struct prompt_uses, legal)},
     {"seat", TOKEN_TEXT, offsetof(struct prompt_parts, seat), offsetof(struct prompt_uses, seat)},
+    {"game", TOKEN_TEXT, offsetof(struct prompt_parts, game), offsetof(struct prompt_uses, game)},
 };
 #define PLACES (sizeof places / sizeof *places)
 

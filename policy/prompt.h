@@ -1,8 +1,8 @@
 /* From a seat's situation to tokens. A template is text with places: {rules} {view} {history}
- * {news} {legal} {seat}. Each place becomes one typed piece (its control token, then its bytes);
- * literal text becomes a TEXT piece. A prompt starts with BOS and ends with REPLY. {history} is a
- * NEWS piece, {seat} a TEXT piece; an empty part leaves its control token. {{ and }} stand for
- * braces that are text.
+ * {news} {legal} {seat} {game}. Each place becomes one typed piece (its control token, then its
+ * bytes); literal text becomes a TEXT piece. A prompt starts with BOS and ends with REPLY.
+ * {history} is a NEWS piece, {seat} and {game} (the game's name, without parameters) are TEXT
+ * pieces; an empty part leaves its control token. {{ and }} stand for braces that are text.
  *
  * observation mode:  every turn shows the whole template, and the context starts anew.
  * conversation mode: the first turn shows the template; a later turn appends the follow-up template
@@ -20,7 +20,7 @@ enum prompt_mode { PROMPT_OBSERVATION, PROMPT_CONVERSATION };
 struct prompt; /* a compiled template; opaque */
 
 struct prompt_parts { /* borrowed texts of one turn; NULL counts as empty */
-    const char *rules, *view, *history, *news, *legal, *seat;
+    const char *rules, *view, *history, *news, *legal, *seat, *game;
 };
 
 /* `follow_up` is used in conversation mode only. An unknown place is an error that lists all. */
@@ -30,7 +30,7 @@ void prompt_free(struct prompt *p);
 enum prompt_mode prompt_mode(const struct prompt *p);
 /* Which parts does the template use? (so that callers need not make the others) */
 struct prompt_uses {
-    bool rules, view, history, news, legal, seat;
+    bool rules, view, history, news, legal, seat, game;
 };
 struct prompt_uses prompt_uses(const struct prompt *p);
 /* Appends what turn number `turn` (0 = the seat's first of the match) adds to its context. */

@@ -138,7 +138,8 @@ static void
 test_stream(void **state) {
     (void)state;
     struct buf out = {0};
-    wire_hello(&out, "runs/x");
+    wire_hello(&out, &(struct wire_hello){
+                         .run = "runs/x", .game = {{4, "nim"}, {9, "pig(goal=20)"}}, .games = 2});
     wire_cast(&out, &(struct wire_cast){.id = 5, .scripted = true, .name = "random"});
     struct match_job job = {.id = 3, .kind = MATCH_WARMUP, .policy = {5, 5}, .attempts = 1};
     wire_jobs(&out, 5, &job, 1);
@@ -147,12 +148,14 @@ test_stream(void **state) {
     size_t used;
     for (size_t n = 0; n < 5; n++)
         assert_int_equal(wire_next(out.at, n, &type, &body, &used), 0);
-    uint32_t version;
-    char text[64];
+    struct wire_hello hello;
     assert_int_equal(wire_next(out.at, out.len, &type, &body, &used), 1);
-    assert_int_equal(wire_read_text(&body, &version, text, sizeof text), 0);
-    assert_string_equal(text, "runs/x");
-    assert_int_equal(version, WIRE_VERSION);
+    assert_int_equal(wire_read_hello(&body, &hello), 0);
+    assert_string_equal(hello.run, "runs/x");
+    assert_int_equal(hello.version, WIRE_VERSION);
+    assert_int_equal(hello.games, 2);
+    assert_int_equal(hello.game[1].id, 9);
+    assert_string_equal(hello.game[1].spec, "pig(goal=20)");
     size_t at = used;
     struct wire_cast cast;
     assert_int_equal(wire_next(out.at + at, out.len - at, &type, &body, &used), 1);

@@ -130,7 +130,7 @@ check_refused(const char *template, const char *follow_up, const char *want) {
 }
 
 #define KNOWN \
-    "; places are {rules} {view} {history} {news} {legal} {seat}, and {{ and }} stand for braces"
+    "; places are {rules} {view} {history} {news} {legal} {seat} {game}, and {{ and }} stand for braces"
 
 static void
 test_refused(void **state) {
