@@ -18,18 +18,22 @@ enum { MAX_OPPONENTS = 32 };
 
 struct job {
     struct run run;
-    struct setup setup;
-    bool ready;                  /* setup is loaded */
+    struct setup all;            /* of the run */
+    bool ready, only_exact;      /* ready: `all` is loaded */
     const char *policy;          /* as asked for */
     char label[48];              /* for people */
     char name[HASH_HEX];         /* for programs: the whole hash, a player's name, "mixture" */
     int64_t policy_id, step;     /* id 0: the mixture, or a player that the run never met */
     struct store_policy *member; /* [members]; the mixture has several; owned */
     int members;
+    int matches;
+
+    /* the game in hand */
+    struct setup setup; /* `all` with it in view */
     const char *opponent[MAX_OPPONENTS];
     int opponents;
-    char *listed; /* text that opponent[] points into; owned */
-    int matches;
+    char *listed;    /* text that opponent[] points into; owned */
+    json_t *skipped; /* players that cannot play it, with why; owned */
 
     struct solve *solve;        /* NULL: not exact */
     double *strategy, *against; /* [solve_width] */
@@ -39,21 +43,39 @@ struct job {
 };
 
 static int
+set_option(struct conf *c, const char *key, const char *value, struct err *e) {
+    struct buf set = {0};
+    buf_fmt(&set, "%s=%s", key, value);
+    int bad = conf_set(c, buf_text(&set), e);
+    buf_free(&set);
+    return bad;
+}
+
+/* Where the run has several games, a bare name means that one of them, with its parameters. */
+static int
+choose_game(struct conf *c, const char *name, struct err *e) {
+    struct conf_game list[CONF_MAX_GAMES];
+    size_t n = conf_games(c, list), len = strlen(name);
+    for (size_t i = 0; n > 1 && i < n; i++)
+        if (!strncmp(list[i].name, name, len) && (!list[i].name[len] || list[i].name[len] == '('))
+            return set_option(c, "game", list[i].name, e);
+    return set_option(c, "game", name, e);
+}
+
+static int
 open_job(struct job *j, const struct cmd_args *a, struct err *e) {
     long long n = 0;
     if (run_open_any(&j->run, cmd_flag(a, "run"), e) < 0)
         return -1;
     const char *game = cmd_flag(a, "game"), *seed = cmd_flag(a, "seed");
-    char set[512];
-    if (game && snprintf(set, sizeof set, "game=%s", game) < (int)sizeof set &&
-        conf_set(j->run.conf, set, e) < 0)
+    if (game && choose_game(j->run.conf, game, e) < 0)
         return -1;
-    if (seed && snprintf(set, sizeof set, "seed=%s", seed) < (int)sizeof set &&
-        conf_set(j->run.conf, set, e) < 0)
+    if (seed && set_option(j->run.conf, "seed", seed, e) < 0)
         return -1;
-    if (setup_load(&j->setup, j->run.conf, e) < 0)
+    if (setup_load(&j->all, j->run.conf, e) < 0)
         return -1;
     j->ready = true;
+    j->only_exact = cmd_flag(a, "exact") != NULL;
     if (run_number("--matches", cmd_flag(a, "matches"), 2, 10000000,
                    conf_int(j->run.conf, "eval.matches"), &n, e) < 0)
         return -1;
@@ -200,19 +222,33 @@ measure_exact(struct job *j, struct err *e) {
 
 /* ---- matches ---- */
 
+/* The option names players for all games of a run; one that cannot play this one is left out. */
+static bool
+is_able(struct job *j, const char *name) {
+    struct err e;
+    if (j->all.ngames == 1 || !player_is_scripted(name))
+        return true;
+    struct player *p = player_open(name, j->setup.game, &j->setup.args, &e);
+    if (!p)
+        json_object_set_new(j->skipped, name, json_string(e.text));
+    player_close(p);
+    return p != NULL;
+}
+
 static void
 list_opponents(struct job *j, const struct cmd_args *a) {
     const char *name;
     for (int i = 0; i < MAX_OPPONENTS && (name = cmd_flag_nth(a, "against", i)); i++)
         j->opponent[j->opponents++] = name;
     bool open = (j->setup.game->flags & GAME_PERFECT_INFO) != 0;
-    if (j->opponents || (j->solve && !open))
+    if (j->opponents || j->only_exact || (j->solve && !open))
         return;
     char *save = NULL;
     j->listed = mem_text(conf_text(j->run.conf, "eval.opponents"));
     for (char *s = strtok_r(j->listed, " ", &save); s && j->opponents < MAX_OPPONENTS;
          s = strtok_r(NULL, " ", &save))
-        j->opponent[j->opponents++] = s;
+        if (is_able(j, s))
+            j->opponent[j->opponents++] = s;
 }
 
 /* The measured policy, for matches. */
@@ -395,6 +431,8 @@ result_json(struct job *j, json_t *against, double seconds) {
     json_object_set_new(o, "seed", json_integer((json_int_t)j->setup.seed));
     json_object_set_new(o, "seconds", json_real(seconds));
     json_object_set(o, "against", against);
+    if (json_object_size(j->skipped))
+        json_object_set(o, "skipped", j->skipped);
     return o;
 }
 
@@ -490,47 +528,77 @@ show(const struct job *j, const json_t *against, double seconds) {
         printf("by matches, because it cannot be exact: %s\n", j->why);
     if (json_array_size(against))
         show_matches(j, against);
+    const char *name;
+    json_t *why;
+    json_object_foreach(j->skipped, name, why)
+        printf("%s takes no part: %s\n", name, json_string_value(why));
 }
 
 static void
-close_job(struct job *j) {
+forget_game(struct job *j) {
     solve_free(j->solve);
     free(j->strategy);
     free(j->against);
-    free(j->member);
     free(j->listed);
-    if (j->ready)
-        setup_free(&j->setup);
-    run_close(&j->run);
+    json_decref(j->skipped);
+    j->solve = NULL;
+    j->strategy = j->against = NULL;
+    j->listed = NULL;
+    j->skipped = NULL;
+    j->opponents = 0;
+    j->rest = j->decisions = 0;
+    j->why[0] = '\0';
+}
+
+static void
+print(struct job *j, json_t *against, double seconds, bool as_json) {
+    if (!as_json) {
+        show(j, against, seconds);
+        return;
+    }
+    json_t *o = result_json(j, against, seconds);
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    putchar('\n');
+    json_decref(o);
+}
+
+static int
+measure_game(struct job *j, size_t i, const struct cmd_args *a, struct err *e) {
+    int64_t start = clock_mono_us();
+    int status = 0;
+    json_t *against = json_array();
+    j->setup = setup_view(&j->all, &j->all.games[i]);
+    j->skipped = json_object();
+    start_exact(j);
+    if (j->solve || !j->only_exact) {
+        list_opponents(j, a);
+        if (j->solve)
+            status = measure_exact(j, e);
+        if (!status)
+            status = measure_matches(j, against, e);
+        if (!status)
+            print(j, against, (double)(clock_mono_us() - start) / 1e6, cmd_flag(a, "json"));
+    }
+    json_decref(against);
+    forget_game(j);
+    return status;
 }
 
 static int
 run_eval(const struct cmd_args *a, struct err *e) {
     struct job j = {0};
-    int64_t start = clock_mono_us();
-    json_t *against = json_array();
     int status = open_job(&j, a, e);
     if (!status)
         status = find_policy(&j, e);
-    if (!status) {
-        start_exact(&j);
-        list_opponents(&j, a);
+    for (size_t i = 0; i < j.all.ngames && !status; i++) {
+        if (i && !cmd_flag(a, "json"))
+            putchar('\n');
+        status = measure_game(&j, i, a, e);
     }
-    if (!status && j.solve)
-        status = measure_exact(&j, e);
-    if (!status)
-        status = measure_matches(&j, against, e);
-    double seconds = (double)(clock_mono_us() - start) / 1e6;
-    if (!status && cmd_flag(a, "json")) {
-        json_t *o = result_json(&j, against, seconds);
-        json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
-        putchar('\n');
-        json_decref(o);
-    } else if (!status) {
-        show(&j, against, seconds);
-    }
-    json_decref(against);
-    close_job(&j);
+    free(j.member);
+    if (j.ready)
+        setup_free(&j.all);
+    run_close(&j.run);
     return status;
 }
 
@@ -542,13 +610,14 @@ const struct cmd cmd_eval = {
     .flags =
         (const struct cmd_flag[]){
             {"run", "DIR", "the run's folder (default: the newest under runs/)"},
-            {"game", "GAME", "another game than the run's"},
+            {"game", "GAME", "one of the run's games (default: each in turn), or another game"},
             {"policy", "POLICY",
              "latest (default), mixture, a snapshot's hash, or a scripted player"},
             {"against", "PLAYER", "also play matches against it; may be given again"},
             {"matches", "N", "matches against each player (default: option eval.matches)"},
             {"seed", "N", "seed of the matches (default: the run's)"},
-            {"json", NULL, "print one line of JSON"},
+            {"exact", NULL, "only exactly: nothing where the game is too large to solve"},
+            {"json", NULL, "print one line of JSON for each game"},
             {0},
         },
     .needs_mat = true,

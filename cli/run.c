@@ -94,6 +94,17 @@ open_parts(struct run *r, struct err *e) {
 }
 
 static int
+find_games(struct run *r, struct err *e) {
+    struct conf_game list[CONF_MAX_GAMES];
+    size_t n = conf_games(r->conf, list);
+    struct game_args args;
+    for (; r->games < n; r->games++)
+        if (game_spec_parse(list[r->games].name, &r->game[r->games], &args, e) < 0)
+            return err_prefix(e, "%s/config.yaml: game", r->dir);
+    return 0;
+}
+
+static int
 open_run(struct run *r, const char *dir, bool optional, struct err *e) {
     *r = (struct run){.conf = conf_new()};
     struct err why;
@@ -105,16 +116,19 @@ open_run(struct run *r, const char *dir, bool optional, struct err *e) {
         if (dir || !optional)
             bad = err_set(e, "%s", why.text);
     }
-    if (!bad && game_spec_parse(conf_text(r->conf, "game"), &r->game, &r->args, e) < 0)
-        bad = err_prefix(e, "%s/config.yaml: game", r->dir);
-    if (bad) {
+    if (!bad)
+        bad = find_games(r, e);
+    if (bad)
         run_close(r);
-        return -1;
-    }
-    struct text spec;
-    text_init(&spec, r->spec, sizeof r->spec);
-    game_spec_text(r->game, &r->args, &spec);
-    return 0;
+    return bad;
+}
+
+bool
+run_plays(const struct run *r, const struct game *g) {
+    for (size_t i = 0; i < r->games; i++)
+        if (r->game[i] == g)
+            return true;
+    return false;
 }
 
 int

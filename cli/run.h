@@ -15,12 +15,11 @@
 #define RUN_PATH 4096
 
 struct run {
-    char dir[RUN_PATH];      /* "" when there is no run: options are the defaults, store is NULL */
-    struct conf *conf;       /* owned */
-    struct store *store;     /* owned; read-only */
-    const struct game *game; /* the run's game */
-    struct game_args args;
-    char spec[256]; /* its canonical spelling */
+    char dir[RUN_PATH];  /* "" when there is no run: options are the defaults, store is NULL */
+    struct conf *conf;   /* owned */
+    struct store *store; /* owned; read-only */
+    const struct game *game[CONF_MAX_GAMES]; /* [games] the run's */
+    size_t games;
 };
 
 /* The folder to read: `dir` itself (NULL: the run under runs/ whose database changed last). */
@@ -29,6 +28,8 @@ int run_open(struct run *r, const char *dir, struct err *e);
 /* The same, but where dir is NULL and there is no run at all, r holds the defaults and no store. */
 int run_open_any(struct run *r, const char *dir, struct err *e);
 void run_close(struct run *r); /* a zeroed r is fine */
+
+bool run_plays(const struct run *r, const struct game *g); /* with any parameters */
 
 /* "latest", a hash's unique prefix, or a scripted player's name (id 0 when the run never met
  * it). */

@@ -54,8 +54,9 @@ struct status { /* of the server */
 
 enum measured { MEASURE_LATEST, MEASURE_MIXTURE, MEASURE_IDLE };
 
-struct row { /* of the table */
+struct row { /* of the table: one game of one evaluation */
     int64_t step;
+    char game[CONF_MAX_SPEC]; /* canonical */
     double nash_conv, mixture, invalid, win, loss;
     bool exact;
     char against[64];
@@ -71,8 +72,9 @@ struct train {
     struct http *http;
     struct status now, at_row, at_line;
     int64_t row_us, line_us;
-    struct row row;
-    int rows;
+    struct row row[CONF_MAX_GAMES];
+    int nrow, rows; /* nrow: of the newest evaluation */
+    size_t games;   /* of the run */
     bool terminal;
     double memory_first[2 + MOST_PIDS], memory_last[2 + MOST_PIDS];
     int memory_count;
@@ -203,29 +205,66 @@ print_line(struct train *t, double limit) {
 
 static void
 print_head(const struct train *t) {
-    if (t->row.exact)
-        printf("%8s %10s %8s %10s %10s %9s %9s %9s\n", "step", "matches", "seconds", "matches/s",
-               "tokens/s", "invalid", "NashConv", "mixture");
+    printf("%8s %10s %8s %10s %10s ", "step", "matches", "seconds", "matches/s", "tokens/s");
+    if (t->games > 1)
+        printf(" %-20s %8s %9s %9s %9s %9s  against\n", "game", "invalid", "NashConv", "mixture",
+               "wins", "losses");
+    else if (t->row[0].exact)
+        printf("%9s %9s %9s\n", "invalid", "NashConv", "mixture");
     else
-        printf("%8s %10s %8s %10s %10s %9s %9s %9s  against\n", "step", "matches", "seconds",
-               "matches/s", "tokens/s", "invalid", "wins", "losses");
+        printf("%9s %9s %9s  against\n", "invalid", "wins", "losses");
+}
+
+/* A number, or as wide a blank where there is none. */
+static void
+print_number(int width, int digits, double v, const char *unit) {
+    if (isfinite(v))
+        printf("%*.*f%s", width - (int)strlen(unit), digits, v, unit);
+    else
+        printf("%*s", width, "-");
+}
+
+/* A game's row where there are several: what it was measured by depends on the game. */
+static void
+print_game(const struct train *t, const struct row *r) {
+    size_t len = strcspn(r->game, "(");
+    for (int i = 0; i < t->nrow; i++)
+        if (&t->row[i] != r && !strncmp(t->row[i].game, r->game, len) &&
+            (!t->row[i].game[len] || t->row[i].game[len] == '('))
+            len = strlen(r->game);
+    printf(" %-20.*s ", (int)len, r->game);
+    print_number(8, 2, 100 * r->invalid, "%");
+    putchar(' ');
+    print_number(9, 4, r->nash_conv, "");
+    putchar(' ');
+    print_number(9, 4, r->mixture, "");
+    putchar(' ');
+    print_number(9, 1, 100 * r->win, "%");
+    putchar(' ');
+    print_number(9, 1, 100 * r->loss, "%");
+    printf("%s%s\n", *r->against ? "  " : "", r->against);
 }
 
 static void
-print_row(struct train *t) {
+print_rows(struct train *t) {
     int64_t now = clock_mono_us(), us = now - t->row_us;
-    const struct row *r = &t->row;
     clear_line(t);
     if (t->rows++ % 20 == 0)
         print_head(t);
-    printf("%8lld %10lld %8.0f %10.0f %10.0f %8.2f%% ", (long long)r->step,
-           (long long)t->now.played, (double)(now - t->began_us) / 1e6,
-           per_second(t->now.matches - t->at_row.matches, us),
-           per_second(t->now.tokens - t->at_row.tokens, us), 100 * r->invalid);
-    if (r->exact)
-        printf("%9.4f %9.4f\n", r->nash_conv, r->mixture);
-    else
-        printf("%8.1f%% %8.1f%%  %s\n", 100 * r->win, 100 * r->loss, r->against);
+    for (int i = 0; i < t->nrow; i++) {
+        const struct row *r = &t->row[i];
+        printf("%8lld %10lld %8.0f %10.0f %10.0f ", (long long)r->step, (long long)t->now.played,
+               (double)(now - t->began_us) / 1e6,
+               per_second(t->now.matches - t->at_row.matches, us),
+               per_second(t->now.tokens - t->at_row.tokens, us));
+        if (t->games > 1)
+            print_game(t, r);
+        else if (r->exact)
+            printf("%8.2f%% %9.4f %9.4f\n", 100 * r->invalid, r->nash_conv, r->mixture);
+        else
+            printf("%8.2f%% %8.1f%% %8.1f%%  %s\n", 100 * r->invalid, 100 * r->win, 100 * r->loss,
+                   r->against);
+    }
     fflush(stdout);
     t->at_row = t->now;
     t->row_us = now;
@@ -243,9 +282,15 @@ start_eval(struct train *t, enum measured what, struct err *e) {
     char out[PREPARE_PATH + 32], log[PREPARE_PATH + 32];
     eval_path(t, out, sizeof out);
     snprintf(log, sizeof log, "%s/logs/eval.log", t->dir);
-    const char *argv[] = {
-        "eval",   "--run", t->dir, "--policy", what == MEASURE_LATEST ? "latest" : "mixture",
-        "--json", NULL};
+    bool latest = what == MEASURE_LATEST;
+    const char *argv[] = {"eval",
+                          "--run",
+                          t->dir,
+                          "--policy",
+                          latest ? "latest" : "mixture",
+                          "--json",
+                          latest ? NULL : "--exact",
+                          NULL};
     t->measuring = what;
     t->measured_us = clock_mono_us();
     return child_start(&t->eval, argv, out, log, e);
@@ -272,9 +317,13 @@ post_eval(struct train *t, json_t *result) {
 
 static void
 read_latest(struct train *t, const json_t *o) {
-    struct row *r = &t->row;
+    if (t->nrow == CONF_MAX_GAMES)
+        return;
+    struct row *r = &t->row[t->nrow++];
     const char *kind = json_string_value(json_object_get(o, "kind"));
+    const char *game = json_string_value(json_object_get(o, "game"));
     *r = (struct row){.step = field(o, "step"), .mixture = NAN};
+    snprintf(r->game, sizeof r->game, "%s", game ? game : "");
     r->exact = kind && !strcmp(kind, "exact");
     r->nash_conv = real(o, "nash_conv");
     r->invalid = real(o, "invalid");
@@ -286,40 +335,63 @@ read_latest(struct train *t, const json_t *o) {
     r->loss = real(first, "loss") / n;
 }
 
-/* Takes in a finished evaluation: the newest snapshot's, then the mixture's, then the row is
- * full. */
+static void
+read_mixture(struct train *t, const json_t *o) {
+    const char *game = json_string_value(json_object_get(o, "game"));
+    for (int i = 0; game && i < t->nrow; i++)
+        if (!strcmp(t->row[i].game, game))
+            t->row[i].mixture = real(o, "nash_conv");
+}
+
+/* Takes in what a measurement printed: a line of JSON for each game. Returns their number; 0 when
+ * it failed. */
+static int
+read_eval(struct train *t, enum measured what) {
+    char path[PREPARE_PATH + 32], *save = NULL;
+    struct buf text = {0};
+    int n = 0;
+    eval_path(t, path, sizeof path);
+    if (what == MEASURE_LATEST)
+        t->nrow = 0;
+    if (child_ok(&t->eval) && file_read(path, 1 << 24, &text, NULL) == 0) {
+        buf_u8(&text, 0);
+        for (char *line = strtok_r((char *)text.at, "\n", &save); line;
+             line = strtok_r(NULL, "\n", &save)) {
+            json_t *o = json_loads(line, 0, NULL);
+            if (!o)
+                continue;
+            post_eval(t, o);
+            if (what == MEASURE_LATEST)
+                read_latest(t, o);
+            else
+                read_mixture(t, o);
+            json_decref(o);
+            n++;
+        }
+    }
+    buf_free(&text);
+    return n;
+}
+
+/* Takes in a finished evaluation: the newest snapshot's, then the mixture's where games are solved,
+ * then the rows are full. */
 static int
 finish_eval(struct train *t, struct err *e) {
-    char path[PREPARE_PATH + 32];
-    struct buf text = {0};
-    eval_path(t, path, sizeof path);
-    json_t *o = NULL;
-    if (child_ok(&t->eval) && file_read(path, 1 << 24, &text, NULL) == 0)
-        o = json_loadb((const char *)text.at, text.len, 0, NULL);
-    buf_free(&text);
     enum measured what = t->measuring;
     t->measuring = MEASURE_IDLE;
-    if (!o) {
+    int n = read_eval(t, what);
+    if (!n) {
         clear_line(t);
         printf("The evaluation failed; %s/logs/eval.log may say why.\n", t->dir);
-        if (what == MEASURE_MIXTURE)
-            print_row(t);
-        return 0;
     }
-    post_eval(t, o);
-    int status = 0;
     if (what == MEASURE_LATEST) {
-        read_latest(t, o);
-        if (t->row.exact)
-            status = start_eval(t, MEASURE_MIXTURE, e);
-        else
-            print_row(t);
-    } else {
-        t->row.mixture = real(o, "nash_conv");
-        print_row(t);
+        for (int i = 0; i < t->nrow; i++)
+            if (t->row[i].exact)
+                return start_eval(t, MEASURE_MIXTURE, e);
     }
-    json_decref(o);
-    return status;
+    if (n || what == MEASURE_MIXTURE)
+        print_rows(t);
+    return 0;
 }
 
 static int
@@ -428,10 +500,14 @@ report(struct train *t, bool resumed) {
            t->learn.finished ? "Finished" : "Stopped",
            (double)(clock_mono_us() - t->began_us) / 1e6, (long long)t->now.step,
            (long long)t->now.played, resumed ? " (earlier sessions included)" : "");
-    if (t->row.exact)
-        printf("NashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; invalid "
-               "replies %.2f %%.\n",
-               t->row.nash_conv, t->row.mixture, 100 * t->row.invalid);
+    for (int i = 0; i < t->nrow; i++) {
+        const struct row *r = &t->row[i];
+        if (r->exact)
+            printf("%s%sNashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; "
+                   "invalid replies %.2f %%.\n",
+                   t->games > 1 ? r->game : "", t->games > 1 ? ": " : "", r->nash_conv, r->mixture,
+                   100 * r->invalid);
+    }
     if (t->memory_first[0] > 0) {
         printf("Memory in MiB, after %d s and at the end: serve %.0f, %.0f; learn %.0f, %.0f",
                MEMORY_AT_S, t->memory_first[0], t->memory_last[0], t->memory_first[1],
@@ -500,8 +576,12 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     t.row_us = t.line_us = t.measured_us = t.began_us;
-    printf("%s %s in %s, seed %lld, %lld workers\n", resumed ? "Continuing" : "Training",
-           conf_text(conf, "game"), dir, (long long)conf_int(conf, "seed"),
+    struct conf_game game[CONF_MAX_GAMES];
+    t.games = conf_games(conf, game);
+    printf("%s", resumed ? "Continuing" : "Training");
+    for (size_t i = 0; i < t.games; i++)
+        printf("%s %s", i ? "," : "", game[i].name);
+    printf(" in %s, seed %lld, %lld workers\n", dir, (long long)conf_int(conf, "seed"),
            (long long)conf_int(conf, "workers.count"));
     fflush(stdout);
     int status = start_part(&t, &t.serve, e);
