@@ -175,7 +175,7 @@ conf_write(const struct conf *c, struct buf *out) {
         if (is_left_out(c, o))
             continue;
         int indent = open_sections(out, o->key, previous, &last);
-        buf_fmt(out, "%*s%s: ", indent, "", last);
+        buf_fmt(out, "%*s%s:%s", indent, "", last, o->type == CONF_GAMES ? "" : " ");
         write_value(out, o, &c->value[i], indent);
         buf_put(out, "\n");
         previous = o->key;

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -283,11 +285,57 @@ gather(struct learner *l, struct err *e) {
     return LINK_OK;
 }
 
+struct naming { /* of a lesson's games, by the table of games */
+    struct metrics *out;
+    struct store_game known[CONF_MAX_GAMES];
+    size_t n;
+};
+
+static int
+note_game(void *arg, const struct store_game *g) {
+    struct naming *a = arg;
+    if (a->n == CONF_MAX_GAMES)
+        return 1;
+    a->known[a->n++] = *g;
+    return 0;
+}
+
+static void
+measure_game(struct naming *a, const struct lesson_game *of) {
+    const struct store_game *found = NULL;
+    bool unique = true;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->known[i].id == of->id)
+            found = &a->known[i];
+    for (size_t i = 0; found && i < a->n; i++)
+        unique = unique && (&a->known[i] == found || strcmp(a->known[i].name, found->name));
+    if (!found || a->out->games == CONF_MAX_GAMES)
+        return;
+    struct metrics_game *g = &a->out->game[a->out->games++];
+    snprintf(g->name, sizeof g->name, "%s", unique ? found->name : found->spec);
+    for (int seat = 0; seat < 2; seat++)
+        g->reward[seat] = of->seats[seat] ? of->ret[seat] / (double)of->seats[seat] : (double)NAN;
+    g->invalid = of->matches ? (double)of->invalid / (double)of->matches : (double)NAN;
+}
+
+static void
+measure_games(struct learner *l) {
+    struct naming a = {.out = &l->metrics};
+    struct err e;
+    if (l->plan.games < 2)
+        return;
+    if (store_game_list(l->store, note_game, &a, &e) < 0)
+        log_warn(MODULE, "the games have no names in this step's metrics: %s", e.text);
+    for (size_t i = 0; i < l->lesson->games; i++)
+        measure_game(&a, &l->lesson->game[i]);
+}
+
 static void
 measure(struct learner *l, int64_t step, double norm, double publish_s) {
     struct metrics *m = &l->metrics;
     metrics_clear(m);
     lesson_metrics(l->lesson, m);
+    measure_games(l);
     double whole = seconds_since(l->step_began);
     m->at[METRIC_GRAD_NORM] = norm;
     m->at[METRIC_LR] = plan_rate(&l->plan, step);

@@ -44,6 +44,7 @@ lesson_free(struct lesson *b) {
     free(b->work);
     baselines_free(&b->baselines);
     free(b->sample);
+    free(b->game);
     free(b->grad);
     free(b);
 }
@@ -73,7 +74,8 @@ lesson_begin(struct lesson *b, int64_t step, int64_t policy, const struct baseli
     baselines_copy(&b->baselines, baselines);
     b->nsample = 0;
     memset(b->grad, 0, b->count * sizeof(float));
-    b->leased = b->matches = b->invalid = b->tokens = b->turns = b->game = 0;
+    b->leased = b->matches = b->invalid = b->tokens = b->turns = 0;
+    b->games = 0;
     b->nodes = 0;
     b->loss = b->entropy = b->kl = b->drift = 0;
     for (int seat = 0; seat < 2; seat++) {
@@ -86,8 +88,22 @@ lesson_begin(struct lesson *b, int64_t step, int64_t policy, const struct baseli
 
 /* ---- matches ---- */
 
+static struct lesson_game *
+game_of(struct lesson *b, int64_t id) {
+    size_t i = 0;
+    while (i < b->games && b->game[i].id < id)
+        i++;
+    if (i == b->games || b->game[i].id != id) {
+        b->game = mem_grow(b->game, b->games + 1, sizeof *b->game);
+        memmove(b->game + i + 1, b->game + i, (b->games - i) * sizeof *b->game);
+        b->game[i] = (struct lesson_game){.id = id};
+        b->games++;
+    }
+    return &b->game[i];
+}
+
 static void
-add_sample(struct lesson *b, const struct store_sample *s) {
+add_sample(struct lesson *b, struct lesson_game *g, const struct store_sample *s) {
     if (b->nsample == b->sample_cap) {
         b->sample_cap = b->sample_cap ? 2 * b->sample_cap : 256;
         b->sample = mem_grow(b->sample, b->sample_cap, sizeof *b->sample);
@@ -96,6 +112,8 @@ add_sample(struct lesson *b, const struct store_sample *s) {
     b->ret[s->seat] += s->ret;
     b->advantage[s->seat] += s->advantage;
     b->seats[s->seat]++;
+    g->ret[s->seat] += s->ret;
+    g->seats[s->seat]++;
 }
 
 static int
@@ -120,9 +138,11 @@ lesson_match(struct lesson *b, const struct store_match *m, struct err *e) {
     bool broken = (m->reason == END_CRASH || m->reason == END_TIME) && m->loser < 0;
     if (m->reason == END_ABORTED || broken)
         return 0;
+    struct lesson_game *game = game_of(b, m->game);
     b->matches++;
     b->invalid += m->reason == END_INVALID;
-    b->game = m->game;
+    game->matches++;
+    game->invalid += m->reason == END_INVALID;
     bool taken[2];
     double before[2] = {0, 0}, advantage[2] = {0, 0};
     for (int seat = 0; seat < 2; seat++)
@@ -132,11 +152,12 @@ lesson_match(struct lesson *b, const struct store_match *m, struct err *e) {
     for (int seat = 0; seat < 2; seat++) {
         if (!taken[seat])
             continue;
-        add_sample(b, &(struct store_sample){.match = m->id,
-                                             .seat = seat,
-                                             .ret = m->payoff[seat],
-                                             .baseline = before[seat],
-                                             .advantage = advantage[seat]});
+        add_sample(b, game,
+                   &(struct store_sample){.match = m->id,
+                                          .seat = seat,
+                                          .ret = m->payoff[seat],
+                                          .baseline = before[seat],
+                                          .advantage = advantage[seat]});
         struct sequence_rule rule = {
             .config = &b->plan->model, .conversation = b->plan->conversation, .imitate = b->warmup};
         int turns =
@@ -228,6 +249,17 @@ ratio(double sum, int64_t n) {
     return n ? sum / (double)n : (double)NAN;
 }
 
+/* Over the games, each with as many matches as it had. */
+static double
+mean_baseline(const struct lesson *b, int seat) {
+    double sum = 0;
+    if (b->games == 1)
+        return baselines_value(&b->baselines, b->game[0].id, seat);
+    for (size_t i = 0; i < b->games; i++)
+        sum += (double)b->game[i].matches * baselines_value(&b->baselines, b->game[i].id, seat);
+    return b->matches ? sum / (double)b->matches : 0;
+}
+
 void
 lesson_metrics(const struct lesson *b, struct metrics *out) {
     for (int seat = 0; seat < 2; seat++) {
@@ -235,7 +267,7 @@ lesson_metrics(const struct lesson *b, struct metrics *out) {
         if (b->warmup)
             continue;
         out->at[METRIC_ADVANTAGE_0 + seat] = ratio(b->advantage[seat], b->seats[seat]);
-        out->at[METRIC_BASELINE_0 + seat] = baselines_value(&b->baselines, b->game, seat);
+        out->at[METRIC_BASELINE_0 + seat] = mean_baseline(b, seat);
     }
     out->at[METRIC_LOSS] = lesson_loss(b);
     out->at[METRIC_ENTROPY] = ratio(b->entropy, b->tokens);

@@ -21,6 +21,13 @@
 #include "policy/model.h"
 #include "store/store.h"
 
+struct lesson_game { /* the part of one game in the sums below */
+    int64_t id;
+    int64_t matches, invalid;
+    double ret[2];
+    int64_t seats[2];
+};
+
 struct lesson { /* read what you like, change nothing */
     const struct plan *plan;
     const struct objective *objective; /* of this step */
@@ -31,11 +38,12 @@ struct lesson { /* read what you like, change nothing */
     size_t nsample, sample_cap;
     float *grad; /* [count of parameters], undivided; owned */
     size_t count;
-    int64_t leased;                  /* matches seen, the aborted ones included */
-    int64_t matches;                 /* without them */
-    int64_t invalid;                 /* of those, ended by an invalid reply */
-    int64_t tokens, turns;           /* learned from */
-    int64_t game;                    /* of the last match */
+    int64_t leased;           /* matches seen, the aborted ones included */
+    int64_t matches;          /* without them */
+    int64_t invalid;          /* of those, ended by an invalid reply */
+    int64_t tokens, turns;    /* learned from */
+    struct lesson_game *game; /* [games] that came up, ascending by id; owned */
+    size_t games;
     size_t nodes;                    /* of all trees */
     double loss, entropy, kl, drift; /* sums over tokens */
     double ret[2], advantage[2];     /* sums over the seats learned from */

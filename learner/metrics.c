@@ -15,6 +15,7 @@ void
 metrics_clear(struct metrics *m) {
     for (int i = 0; i < METRIC_COUNT; i++)
         m->at[i] = NAN;
+    m->games = 0;
 }
 
 void
@@ -29,6 +30,12 @@ metrics_put_number(struct buf *out, double v) {
     buf_add(out, text, (size_t)n);
 }
 
+static void
+put_game(struct buf *out, const char *what, const char *game, double v) {
+    buf_fmt(out, ",\"%s.%s\":", what, game);
+    metrics_put_number(out, v);
+}
+
 void
 metrics_put(struct buf *out, const struct metrics *m) {
     for (int i = 0; i < METRIC_COUNT; i++) {
@@ -36,5 +43,11 @@ metrics_put(struct buf *out, const struct metrics *m) {
         buf_put(out, metric_name((enum metric)i));
         buf_put(out, "\":");
         metrics_put_number(out, m->at[i]);
+    }
+    for (size_t i = 0; i < m->games; i++) {
+        const struct metrics_game *g = &m->game[i];
+        put_game(out, metric_name(METRIC_REWARD_0), g->name, g->reward[0]);
+        put_game(out, metric_name(METRIC_REWARD_1), g->name, g->reward[1]);
+        put_game(out, metric_name(METRIC_INVALID), g->name, g->invalid);
     }
 }

@@ -4,6 +4,7 @@
 #define LEARNER_METRICS_H
 
 #include "base/buf.h"
+#include "base/conf.h"
 
 /* METRIC(id, name): `name` is what is stored. */
 #define METRICS(METRIC)                      \
@@ -36,8 +37,16 @@
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
+/* Where a run has several games, each of them besides: "reward_0.kuhn_poker", ... */
+struct metrics_game {
+    char name[256]; /* the specification where the name alone is not unique */
+    double reward[2], invalid;
+};
+
 struct metrics {
-    double at[METRIC_COUNT]; /* NaN = not measured */
+    double at[METRIC_COUNT];                  /* NaN = not measured */
+    struct metrics_game game[CONF_MAX_GAMES]; /* [games] */
+    size_t games;
 };
 
 const char *metric_name(enum metric m);

@@ -62,7 +62,8 @@ read_names(struct plan *p, const struct conf *c, struct err *e) {
 
 int
 plan_from(struct plan *p, const struct conf *c, struct err *e) {
-    *p = (struct plan){.seed = (uint64_t)conf_int(c, "seed")};
+    struct conf_game game[CONF_MAX_GAMES];
+    *p = (struct plan){.seed = (uint64_t)conf_int(c, "seed"), .games = conf_games(c, game)};
     read_model(p, c);
     read_optim(p, c);
     if (model_config_check(&p->model, e) < 0 || read_names(p, c, e) < 0)

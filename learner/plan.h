@@ -15,6 +15,7 @@
 
 struct plan {
     uint64_t seed;
+    size_t games; /* of the run */
     struct model_config model;
     double init_std;
     bool conversation; /* one sequence per seat; else one per turn */
