@@ -326,7 +326,7 @@ split_match(struct watcher *w) {
     }
     json_object_set(end, "seats", json_object_get(m, "seats"));
     json_object_del(m, "seats");
-    json_object_del(m, "turns");
+    json_object_set_new(m, "turns", json_integer((json_int_t)json_array_size(turns)));
     json_object_del(m, "moves");
     buf_clear(&w->events);
     w->at = 0;

@@ -98,9 +98,12 @@ write_turns(struct task *t, struct store *db, struct json_out *j) {
     return 0;
 }
 
+/* The row's number of turns gives way to the turns themselves. */
 static int
 add_match(void *arg, const struct store_cell *cell, int cells) {
-    row_members(arg, cell, cells);
+    for (int i = 0; i < cells; i++)
+        if (strcmp(cell[i].name, "turns"))
+            row_members(arg, &cell[i], 1);
     return 0;
 }
 
