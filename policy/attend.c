@@ -1,6 +1,6 @@
 /* Scores come from tiles of keys, 16 places at once; a run of neighbours may start inside a tile, so
  * its first vector is merged with what lies before it. Outputs are sums over positions in two
- * interleaved parts. */
+ * interleaved parts. Two rows that follow each other are worked on together, since they see the same. */
 #include "policy/attend.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 enum { /* independent sums, so that additions need not wait for each other */
        DOT_PARTS = 4,
        SUM_PARTS = 2,
-       STRIP = 8, /* vectors of an output computed together */
+       STRIP = 8, /* most vectors of an output computed together; a power of two */
 };
 
 struct shape
@@ -36,15 +36,16 @@ shape_of(const struct model_config *c) {
 void
 sight_init(struct sight *s, const struct shape *h) {
     *s = (struct sight){0};
+    size_t scores = ATTEND_ROWS * h->heads, padded = ATTEND_ROWS * h->heads * h->lane;
     s->span = mem_alloc(h->context * sizeof *s->span);
     s->row = mem_zero(h->context + LANES, sizeof *s->row);
-    s->width = (h->context + 4 * LANES) / LANES * LANES;
-    s->space = mem_aligned((2 * h->heads * s->width + LANES) * sizeof *s->space);
+    s->width = (h->context + 5 * LANES) / LANES * LANES;
+    s->space = mem_aligned((2 * scores * s->width + LANES) * sizeof *s->space);
     s->score = s->space + LANES;
-    s->pull = s->score + h->heads * s->width;
-    s->scale = mem_aligned(h->heads * sizeof *s->scale);
-    s->q = mem_aligned(h->heads * h->lane * sizeof *s->q);
-    s->dout = mem_aligned(h->heads * h->lane * sizeof *s->dout);
+    s->pull = s->score + scores * s->width;
+    s->scale = mem_aligned(scores * sizeof *s->scale);
+    s->q = mem_aligned(padded * sizeof *s->q);
+    s->dout = mem_aligned(padded * sizeof *s->dout);
 }
 
 void
@@ -75,22 +76,26 @@ sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride)
         s->row[s->n + i] = (size_t)place * stride;
 }
 
-/* The products of `with` (head dimensions) with 16 neighbours. */
-VEC_INLINE vec
-tile_dot(const float *with, const float *tile, size_t head) {
-    vec part[DOT_PARTS] = {vec_all(0.0f), vec_all(0.0f), vec_all(0.0f), vec_all(0.0f)};
-    size_t d = 0;
-    for (; d + DOT_PARTS <= head; d += DOT_PARTS) {
-        part[0] = vec_fma(vec_all(with[d]), vec_load(tile + d * LANES), part[0]);
-        part[1] = vec_fma(vec_all(with[d + 1]), vec_load(tile + (d + 1) * LANES), part[1]);
-        part[2] = vec_fma(vec_all(with[d + 2]), vec_load(tile + (d + 2) * LANES), part[2]);
-        part[3] = vec_fma(vec_all(with[d + 3]), vec_load(tile + (d + 3) * LANES), part[3]);
-    }
-    if (d < head) { /* heads are even */
-        part[0] = vec_fma(vec_all(with[d]), vec_load(tile + d * LANES), part[0]);
-        part[1] = vec_fma(vec_all(with[d + 1]), vec_load(tile + (d + 1) * LANES), part[1]);
-    }
-    return (part[0] + part[1]) + (part[2] + part[3]);
+/* Products of `rows` vectors `with` (head dimensions) with the 16 neighbours in each of `tiles` tiles:
+ * dots[row][tile]. Each is summed in the same order however many there are. */
+VEC_INLINE void
+tile_dots(const float *const *with, size_t rows, const float *tile, size_t stride, size_t tiles,
+          size_t head, vec dots[ATTEND_ROWS][2]) {
+    vec part[ATTEND_ROWS][2][DOT_PARTS] = {{{{0}}}};
+    for (size_t d = 0; d < head; d += DOT_PARTS)
+        for (size_t p = 0; p < DOT_PARTS && d + p < head; p++) {
+            vec keys[2];
+            for (size_t t = 0; t < tiles; t++)
+                keys[t] = vec_load(tile + t * stride + (d + p) * LANES);
+            for (size_t r = 0; r < rows; r++) {
+                vec w = vec_all(with[r][d + p]);
+                for (size_t t = 0; t < tiles; t++)
+                    part[r][t][p] = vec_fma(w, keys[t], part[r][t][p]);
+            }
+        }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t t = 0; t < tiles; t++)
+            dots[r][t] = (part[r][t][0] + part[r][t][1]) + (part[r][t][2] + part[r][t][3]);
 }
 
 /* Stores lanes [skip, 16) at p + skip, leaving what is before. */
@@ -103,50 +108,74 @@ store_after(float *p, vec v, size_t skip) {
     vec_store(p, vec_pick(index >= from, v, vec_load(p)));
 }
 
-/* score[head][position] = with[head] . the position's part of the tiles. Works tile by tile, all heads
- * in each, so that memory is read in order. Writes up to 15 numbers of rubbish behind the last position:
- * spans are found from the end and written from the start, so that the rubbish behind a span is
- * overwritten by the next. */
+/* Of one head, for `tiles` neighbouring tiles: computes and stores. `skip` lanes of the first belong to
+ * others. */
 VEC_INLINE void
-scores_of(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
-          size_t head, float *score) {
-    size_t share = h->heads / h->groups;
+tile_scores(const float *const *with, size_t rows, const float *tile, size_t stride, size_t tiles,
+            size_t head, size_t skip, float *to, size_t row_step) {
+    vec dots[ATTEND_ROWS][2];
+    tile_dots(with, rows, tile, stride, tiles, head, dots);
+    for (size_t r = 0; r < rows; r++, to += row_step) {
+        if (skip)
+            store_after(to, dots[r][0], skip);
+        else
+            vec_store(to, dots[r][0]);
+        if (tiles == 2)
+            vec_store(to + LANES, dots[r][1]);
+    }
+}
+
+/* score[row][head][position] = with[row][head] . the position's part of the tiles. Works tile by tile,
+ * all heads in each, so that memory is read in order. Writes up to 15 numbers of rubbish behind the last
+ * position: spans are found from the end and written from the start, so that the rubbish behind a span
+ * is overwritten by the next. `rows` and `head` are constants where this is used. */
+VEC_INLINE void
+scores_of(const struct shape *h, const struct sight *s, size_t rows, const float *const *with,
+          const float *tiles, size_t head, float *score) {
+    size_t share = h->heads / h->groups, stride = h->kv * LANES, row_step = h->heads * s->width;
     for (size_t k = s->spans; k-- > 0;) {
         const struct span *p = &s->span[k];
-        size_t skip = p->lo % LANES, end = skip + p->n;
-        const float *tile = tiles + p->lo / LANES * h->kv * LANES;
+        size_t skip = p->lo % LANES, count = (skip + p->n + LANES - 1) / LANES;
+        const float *tile = tiles + p->lo / LANES * stride;
         float *to = score + p->pos - skip;
-        for (size_t i = 0; i < end; i += LANES, tile += h->kv * LANES, to += LANES)
+        for (size_t i = 0; i < count; i += 2, skip = 0, tile += 2 * stride, to += 2 * LANES)
             for (size_t d = 0; d < h->heads; d++) {
-                vec dots = tile_dot(with + d * head, tile + d / share * head * LANES, head);
-                if (i == 0)
-                    store_after(to + d * s->width, dots, skip);
+                const float *from[ATTEND_ROWS], *part = tile + d / share * head * LANES;
+                for (size_t r = 0; r < rows; r++)
+                    from[r] = with[r] + d * head;
+                if (i + 1 < count)
+                    tile_scores(from, rows, part, stride, 2, head, skip, to + d * s->width,
+                                row_step);
                 else
-                    vec_store(to + d * s->width, dots);
+                    tile_scores(from, rows, part, stride, 1, head, skip, to + d * s->width,
+                                row_step);
             }
     }
 }
 
 /* The same, with loops of known length for the usual heads. */
 static void
-scores(const struct shape *h, const struct sight *s, const float *with, const float *tiles,
-       float *score) {
-    switch (h->head) {
-    case 8:
-        scores_of(h, s, with, tiles, 8, score);
-        break;
-    case 16:
-        scores_of(h, s, with, tiles, 16, score);
-        break;
-    case 32:
-        scores_of(h, s, with, tiles, 32, score);
-        break;
-    default:
-        scores_of(h, s, with, tiles, h->head, score);
-    }
+scores(const struct shape *h, const struct sight *s, size_t rows, const float *const *with,
+       const float *tiles, float *score) {
+    if (rows == 2 && h->head == 8)
+        scores_of(h, s, 2, with, tiles, 8, score);
+    else if (rows == 2 && h->head == 16)
+        scores_of(h, s, 2, with, tiles, 16, score);
+    else if (rows == 2 && h->head == 32)
+        scores_of(h, s, 2, with, tiles, 32, score);
+    else if (rows == 2)
+        scores_of(h, s, 2, with, tiles, h->head, score);
+    else if (h->head == 8)
+        scores_of(h, s, 1, with, tiles, 8, score);
+    else if (h->head == 16)
+        scores_of(h, s, 1, with, tiles, 16, score);
+    else if (h->head == 32)
+        scores_of(h, s, 1, with, tiles, 32, score);
+    else
+        scores_of(h, s, 1, with, tiles, h->head, score);
 }
 
-/* Turns n scores into e^(score - highest), with zeros up to a whole vector; returns their sum. */
+/* Turns n scores into e^(score - highest), with zeros for at least a vector behind; returns their sum. */
 static float
 exponentials(float *score, size_t n) {
     vec_store(score + n, vec_all(-INFINITY));
@@ -159,90 +188,103 @@ exponentials(float *score, size_t n) {
         vec_store(score + i, e);
         sum += e;
     }
+    vec_store(score + n, vec_all(0.0f));
     return vec_sum(sum);
 }
 
-/* Some vectors of an output, worked on together: which weights they take and which columns of the rows
+/* Some vectors of an output, worked on together: whose weights they take, and which columns of the rows
  * they sum. */
 struct strip {
-    const float *weight[STRIP], *pull[STRIP]; /* by position */
-    size_t column[STRIP], head[STRIP], d[STRIP];
+    size_t n, head[STRIP], d[STRIP], column[STRIP];
 };
 
-/* Vectors [v, v + n) of all heads' vectors; a group's columns are `step` apart. */
-static void
-strip_make(struct strip *t, const struct shape *h, const struct sight *s, size_t v, size_t n,
-           size_t step) {
+/* Vectors from v on, of `end` of all heads' vectors, at most `most`; a group's columns are `step` apart. */
+static struct strip
+strip_from(const struct shape *h, size_t v, size_t end, size_t most, size_t step) {
     size_t per = h->lane / LANES, share = h->heads / h->groups;
-    for (size_t k = 0; k < n; k++) {
-        t->head[k] = (v + k) / per;
-        t->d[k] = (v + k) % per * LANES;
-        t->weight[k] = s->score + t->head[k] * s->width;
-        t->pull[k] = s->pull + t->head[k] * s->width;
-        t->column[k] = t->head[k] / share * step + t->d[k];
+    struct strip t = {.n = most};
+    while (t.n > end - v)
+        t.n /= 2;
+    for (size_t k = 0; k < t.n; k++) {
+        t.head[k] = (v + k) / per;
+        t.d[k] = (v + k) % per * LANES;
+        t.column[k] = t.head[k] / share * step + t.d[k];
     }
+    return t;
 }
 
-/* out[k] = sum_position weight[k] * row[column[k]...]; n is a constant where this is used. */
+/* out[row][k] = sum_position weight[row][head of k] * the position's row at base, column[k]; rows and n
+ * are constants where this is used. */
 VEC_INLINE void
-weigh(const struct sight *s, const struct strip *t, const float *const *weight, const float *base,
-      size_t n, vec *out) {
-    vec part[STRIP][SUM_PARTS] = {{{0}}};
+weigh(const struct shape *h, const struct sight *s, const struct strip *t, const float *weights,
+      const float *base, size_t rows, size_t n, vec out[ATTEND_ROWS][STRIP]) {
+    vec part[ATTEND_ROWS][STRIP][SUM_PARTS] = {{{{0}}}};
+    const float *weight[ATTEND_ROWS][STRIP];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < n; k++)
+            weight[r][k] = weights + (r * h->heads + t->head[k]) * s->width;
     for (size_t i = 0; i < s->n; i += SUM_PARTS)
         for (size_t p = 0; p < SUM_PARTS; p++) {
             const float *row = base + s->row[i + p];
-            for (size_t k = 0; k < n; k++)
-                part[k][p] =
-                    vec_fma(vec_all(weight[k][i + p]), vec_load(row + t->column[k]), part[k][p]);
+            for (size_t k = 0; k < n; k++) {
+                vec value = vec_load(row + t->column[k]);
+                for (size_t r = 0; r < rows; r++)
+                    part[r][k][p] = vec_fma(vec_all(weight[r][k][i + p]), value, part[r][k][p]);
+            }
         }
-    for (size_t k = 0; k < n; k++)
-        out[k] = part[k][0] + part[k][1];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < n; k++)
+            out[r][k] = part[r][k][0] + part[r][k][1];
 }
 
-/* How many of `left` vectors are worked on together. */
-static size_t
-strip_for(size_t left) {
-    return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-}
-
-/* out (heads * head) = for every head, the sum over positions of its weights (scores, or what pulls on
- * them) times the rows at base, times the head's scale (NULL: 1). */
 static void
-weigh_heads(const struct shape *h, const struct sight *s, bool pulls, const float *base,
-            size_t step, const float *scale, float *out) {
+weigh_strip(const struct shape *h, const struct sight *s, const struct strip *t,
+            const float *weights, const float *base, size_t rows, vec out[ATTEND_ROWS][STRIP]) {
+    if (rows == 2 && t->n == 4)
+        weigh(h, s, t, weights, base, 2, 4, out);
+    else if (rows == 2 && t->n == 2)
+        weigh(h, s, t, weights, base, 2, 2, out);
+    else if (rows == 2)
+        weigh(h, s, t, weights, base, 2, 1, out);
+    else if (t->n == 8)
+        weigh(h, s, t, weights, base, 1, 8, out);
+    else if (t->n == 4)
+        weigh(h, s, t, weights, base, 1, 4, out);
+    else if (t->n == 2)
+        weigh(h, s, t, weights, base, 1, 2, out);
+    else
+        weigh(h, s, t, weights, base, 1, 1, out);
+}
+
+/* out[row] (heads * head) = for every head, the sum over positions of its weights (scores, or what pulls
+ * on them) times the rows at base, times the head's scale (NULL: 1). */
+static void
+weigh_heads(const struct shape *h, const struct sight *s, size_t rows, const float *weights,
+            const float *base, size_t step, const float *scale, float *const *out) {
     size_t vectors = h->heads * (h->lane / LANES);
-    for (size_t v = 0, n; v < vectors; v += n) {
-        struct strip t;
-        vec sum[STRIP];
-        n = strip_for(vectors - v);
-        strip_make(&t, h, s, v, n, step);
-        const float *const *weight = pulls ? t.pull : t.weight;
-        if (n == 8)
-            weigh(s, &t, weight, base, 8, sum);
-        else if (n == 4)
-            weigh(s, &t, weight, base, 4, sum);
-        else if (n == 2)
-            weigh(s, &t, weight, base, 2, sum);
-        else
-            weigh(s, &t, weight, base, 1, sum);
-        for (size_t k = 0; k < n; k++) {
-            float *to = out + t.head[k] * h->head + t.d[k];
-            vec value = sum[k] * vec_all(scale ? scale[t.head[k]] : 1.0f);
-            if (h->head - t.d[k] >= LANES)
-                vec_store(to, value);
-            else
-                vec_store_some(to, value, h->head - t.d[k]);
-        }
+    struct strip t;
+    for (size_t v = 0; v < vectors; v += t.n) {
+        vec sum[ATTEND_ROWS][STRIP];
+        t = strip_from(h, v, vectors, rows == 2 ? STRIP / 2 : STRIP, step);
+        weigh_strip(h, s, &t, weights, base, rows, sum);
+        for (size_t r = 0; r < rows; r++)
+            for (size_t k = 0; k < t.n; k++) {
+                float *to = out[r] + t.head[k] * h->head + t.d[k];
+                size_t left = h->head - t.d[k];
+                vec by = vec_all(scale ? scale[r * h->heads + t.head[k]] : 1.0f);
+                vec_store_some(to, sum[r][k] * by, left < LANES ? left : LANES);
+            }
     }
 }
 
 void
-attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
-       const float *values, float *out) {
-    scores(h, s, q, keys, s->score);
-    for (size_t k = 0; k < h->heads; k++)
-        s->scale[k] = 1.0f / exponentials(s->score + k * s->width, s->n);
-    weigh_heads(h, s, false, values, h->lane, s->scale, out);
+attend(const struct shape *h, struct sight *s, size_t rows, const float *const *q,
+       const float *keys, const float *values, float *const *out) {
+    scores(h, s, rows, q, keys, s->score);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = r * h->heads; k < (r + 1) * h->heads; k++)
+            s->scale[k] = 1.0f / exponentials(s->score + k * s->width, s->n - (rows - 1 - r));
+    weigh_heads(h, s, rows, s->score, values, h->lane, s->scale, out);
 }
 
 /* Where gradients of a run of neighbours go: the shared rows, or rows kept aside. */
@@ -251,43 +293,56 @@ struct target {
     size_t pos, n;
 };
 
-/* Adds pull * q and weight * dout to the gradients of a run; n is a constant where this is used. */
+/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants where
+ * this is used. */
 VEC_INLINE void
 spread(const struct shape *h, const struct sight *s, const struct strip *t, struct target to,
-       size_t n) {
-    vec q[STRIP], dout[STRIP];
+       size_t rows, size_t n) {
+    vec q[ATTEND_ROWS][STRIP / 2], dout[ATTEND_ROWS][STRIP / 2];
+    const float *pull[ATTEND_ROWS][STRIP / 2], *weight[ATTEND_ROWS][STRIP / 2];
+    size_t column[STRIP / 2], step = h->kv_row, end = to.pos + to.n;
     for (size_t k = 0; k < n; k++) {
-        q[k] = vec_load(s->q + t->head[k] * h->lane + t->d[k]);
-        dout[k] = vec_load(s->dout + t->head[k] * h->lane + t->d[k]);
-    }
-    for (size_t i = to.pos; i < to.pos + to.n; i++) {
-        for (size_t k = 0; k < n; k++) {
-            float *dkey = to.dkey + t->column[k], *dvalue = to.dvalue + t->column[k];
-            vec_store(dkey, vec_fma(vec_all(t->pull[k][i]), q[k], vec_load(dkey)));
-            vec_store(dvalue, vec_fma(vec_all(t->weight[k][i]), dout[k], vec_load(dvalue)));
+        column[k] = t->column[k];
+        for (size_t r = 0; r < rows; r++) {
+            size_t head = r * h->heads + t->head[k];
+            q[r][k] = vec_load(s->q + head * h->lane + t->d[k]);
+            dout[r][k] = vec_load(s->dout + head * h->lane + t->d[k]);
+            pull[r][k] = s->pull + head * s->width;
+            weight[r][k] = s->score + head * s->width;
         }
-        to.dkey += h->kv_row;
-        to.dvalue += h->kv_row;
     }
+    for (size_t i = to.pos; i < end; i++, to.dkey += step, to.dvalue += step)
+        for (size_t k = 0; k < n; k++) {
+            vec dkey = vec_load(to.dkey + column[k]), dvalue = vec_load(to.dvalue + column[k]);
+            for (size_t r = 0; r < rows; r++) {
+                dkey = vec_fma(vec_all(pull[r][k][i]), q[r][k], dkey);
+                dvalue = vec_fma(vec_all(weight[r][k][i]), dout[r][k], dvalue);
+            }
+            vec_store(to.dkey + column[k], dkey);
+            vec_store(to.dvalue + column[k], dvalue);
+        }
 }
 
 static void
-spread_heads(const struct shape *h, const struct sight *s, struct target to) {
+spread_heads(const struct shape *h, const struct sight *s, size_t rows, struct target to) {
     size_t per = h->lane / LANES, vectors = h->heads * per;
-    for (size_t v = 0, n; v < vectors; v += n) {
-        struct strip t;
+    struct strip t;
+    for (size_t v = 0; v < vectors; v += t.n) {
         /* Heads that share a key must come one after the other. */
-        size_t left = h->heads == h->groups ? vectors - v : per - v % per;
-        n = strip_for(left);
-        strip_make(&t, h, s, v, n, h->lane);
-        if (n == 8)
-            spread(h, s, &t, to, 8);
-        else if (n == 4)
-            spread(h, s, &t, to, 4);
-        else if (n == 2)
-            spread(h, s, &t, to, 2);
+        size_t end = h->heads == h->groups ? vectors : (v / per + 1) * per;
+        t = strip_from(h, v, end, STRIP / 2, h->lane);
+        if (rows == 2 && t.n == 4)
+            spread(h, s, &t, to, 2, 4);
+        else if (rows == 2 && t.n == 2)
+            spread(h, s, &t, to, 2, 2);
+        else if (rows == 2)
+            spread(h, s, &t, to, 2, 1);
+        else if (t.n == 4)
+            spread(h, s, &t, to, 1, 4);
+        else if (t.n == 2)
+            spread(h, s, &t, to, 1, 2);
         else
-            spread(h, s, &t, to, 1);
+            spread(h, s, &t, to, 1, 1);
     }
 }
 
@@ -299,11 +354,11 @@ spread_spans(const struct shape *h, const struct sight *s, const struct attend_b
         size_t aside = p.lo >= b->from ? 0 : b->from - p.lo < p.n ? b->from - p.lo : p.n;
         size_t own = p.lo + aside;
         if (aside)
-            spread_heads(h, s,
+            spread_heads(h, s, b->rows,
                          (struct target){b->side_dkeys + p.pos * row, b->side_dvalues + p.pos * row,
                                          p.pos, aside});
         if (aside < p.n)
-            spread_heads(h, s,
+            spread_heads(h, s, b->rows,
                          (struct target){b->dkeys + own * row, b->dvalues + own * row,
                                          p.pos + aside, p.n - aside});
     }
@@ -313,26 +368,27 @@ spread_spans(const struct shape *h, const struct sight *s, const struct attend_b
 static void
 softmax_back(float *score, float *pull, size_t n, float sum, float mean) {
     vec scale = vec_all(1.0f / sum);
-    vec_store(pull + n, vec_all(0.0f));
     for (size_t i = 0; i < n; i += LANES) {
         vec p = vec_load(score + i) * scale;
         vec_store(score + i, p);
         vec_store(pull + i, p * (vec_load(pull + i) - vec_all(mean)));
     }
+    vec_store(pull + n, vec_all(0.0f));
 }
 
 void
 attend_back(const struct shape *h, struct sight *s, const struct attend_back *b) {
-    scores(h, s, b->q, b->keys, s->score);
-    scores(h, s, b->dout, b->value_tiles, s->pull);
-    for (size_t k = 0; k < h->heads; k++) {
-        size_t at = k * h->head;
-        float *score = s->score + k * s->width, *pull = s->pull + k * s->width;
-        memcpy(s->q + k * h->lane, b->q + at, h->head * sizeof(float));
-        memcpy(s->dout + k * h->lane, b->dout + at, h->head * sizeof(float));
-        float sum = exponentials(score, s->n);
-        softmax_back(score, pull, s->n, sum, vec_dot(b->dout + at, b->out + at, h->head));
-    }
-    weigh_heads(h, s, true, b->key_rows, h->head, NULL, b->dq);
+    scores(h, s, b->rows, b->q, b->keys, s->score);
+    scores(h, s, b->rows, b->dout, b->value_tiles, s->pull);
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t k = 0; k < h->heads; k++) {
+            size_t at = k * h->head, i = r * h->heads + k, n = s->n - (b->rows - 1 - r);
+            float sum = exponentials(s->score + i * s->width, n);
+            float mean = vec_dot(b->dout[r] + at, b->out[r] + at, h->head);
+            softmax_back(s->score + i * s->width, s->pull + i * s->width, n, sum, mean);
+            memcpy(s->q + i * h->lane, b->q[r] + at, h->head * sizeof(float));
+            memcpy(s->dout + i * h->lane, b->dout[r] + at, h->head * sizeof(float));
+        }
+    weigh_heads(h, s, b->rows, s->pull, b->key_rows, h->head, NULL, b->dq);
     spread_spans(h, s, b);
 }

@@ -30,16 +30,18 @@ struct span { /* neighbours: places [lo, lo + n) hold positions [pos, pos + n) *
     size_t lo, n, pos;
 };
 
-struct sight {         /* what one row sees: its ancestors and itself; scratch of one thread */
+enum { ATTEND_ROWS = 2 }; /* most rows that are worked on together */
+
+struct sight {         /* what a row sees: its ancestors and itself; scratch of one thread */
     struct span *span; /* [context] */
     size_t spans, n;   /* n positions */
     size_t *row;       /* [context + slack] by position: where its row starts */
     float *space;      /* memory of the two below, with slack before, between and behind */
-    float *score;      /* [heads][width] by position */
+    float *score;      /* [ATTEND_ROWS][heads][width] by position */
     float *pull;       /* the same for gradients */
     size_t width;
-    float *scale;    /* [heads] */
-    float *q, *dout; /* [heads][lane] of the row in hand, zeros up to whole vectors */
+    float *scale;    /* [ATTEND_ROWS][heads] */
+    float *q, *dout; /* [ATTEND_ROWS][heads][lane] in hand, zeros up to whole vectors */
 };
 void sight_init(struct sight *s, const struct shape *h);
 void sight_free(struct sight *s);
@@ -53,20 +55,23 @@ tile_at(size_t kv, size_t place, size_t i) {
     return (place / 16 * kv + i) * 16 + place % 16;
 }
 
-/* out (heads * head) = attention; q is rotated and scaled, keys in tiles, values in rows of
- * kv_row. */
-void attend(const struct shape *h, struct sight *s, const float *q, const float *keys,
-            const float *values, float *out);
+/* out[row] (heads * head) = attention, for one row or for two of which the second is the first's child
+ * and neighbour; `s` is what the last of them sees. q is rotated and scaled, keys in tiles, values in
+ * rows of kv_row. */
+void attend(const struct shape *h, struct sight *s, size_t rows, const float *const *q,
+            const float *keys, const float *values, float *const *out);
 
-/* The reverse for one row. Gradients of keys and values go to rows of kv_row numbers per place,
- * or, for places below `from`, which other threads work on, to `side_*` by position. */
+/* The reverse, for one row or two as above. Gradients of keys and values go to rows of kv_row numbers
+ * per place or, for places below `from`, which other threads work on, to `side_*` by position. */
 struct attend_back {
-    const float *q, *keys, *value_tiles; /* as in the forward pass */
-    const float *key_rows;               /* key of place p at key_rows + p * key_stride */
+    size_t rows;
+    const float *q[ATTEND_ROWS]; /* as in the forward pass */
+    const float *keys, *value_tiles;
+    const float *key_rows; /* key of place p at key_rows + p * key_stride */
     size_t key_stride;
-    const float *out, *dout; /* [dim] */
-    float *dq;               /* [dim], set */
-    float *dkeys, *dvalues;  /* [places][kv_row], added to */
+    const float *out[ATTEND_ROWS], *dout[ATTEND_ROWS]; /* [dim] */
+    float *dq[ATTEND_ROWS];                            /* [dim], set */
+    float *dkeys, *dvalues;                            /* [places][kv_row], added to */
     size_t from;
     float *side_dkeys, *side_dvalues; /* [context][kv_row], added to */
 };

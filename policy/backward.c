@@ -260,13 +260,17 @@ attention_back(struct backward *b, struct desk *d, struct shard *s, const int32_
                             .from = from,
                             .side_dkeys = s->side_dkeys,
                             .side_dvalues = s->side_dvalues};
-    for (size_t r = 0; r < n; r++) {
-        size_t row = pick ? (size_t)pick[at + r] : at + r;
+    for (size_t r = 0; r < n; r += a.rows) {
+        size_t row = 0;
+        a.rows = forward_together(b->run->job, pick, at + r, at + n);
+        for (size_t k = 0; k < a.rows; k++) {
+            row = pick ? (size_t)pick[at + r + k] : at + r + k;
+            a.q[k] = y->qkv + row * h->qkv;
+            a.out[k] = att + (r + k) * h->dim;
+            a.dout[k] = d->datt + (r + k) * h->dim;
+            a.dq[k] = b->dqkv + row * h->qkv;
+        }
         sight_find(&d->sight, b->run->job->tree, (int32_t)row, h->qkv);
-        a.q = y->qkv + row * h->qkv;
-        a.out = att + r * h->dim;
-        a.dout = d->datt + r * h->dim;
-        a.dq = b->dqkv + row * h->qkv;
         attend_back(h, &d->sight, &a);
     }
 }

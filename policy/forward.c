@@ -268,6 +268,38 @@ forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
         }
 }
 
+/* Row of entry i of a layer's list; see phase_b. */
+static size_t
+row_of(const int32_t *pick, size_t i) {
+    return pick ? (size_t)pick[i] : i;
+}
+
+size_t
+forward_together(const struct forward_job *job, const int32_t *pick, size_t i, size_t end) {
+    if (i + 1 >= end)
+        return 1;
+    int32_t first = job->row[row_of(pick, i)], second = job->row[row_of(pick, i + 1)];
+    return second == first + 1 && job->tree->parent[second] == first ? 2 : 1;
+}
+
+/* Attention of entries [at, at + n) of the list, two at a time where they follow each other. */
+static void
+attend_rows(const struct shape *h, const struct forward_job *job, struct scratch *s,
+            const struct layer_store *y, const int32_t *pick, size_t at, size_t n, float *att) {
+    for (size_t r = 0, rows; r < n; r += rows) {
+        const float *q[ATTEND_ROWS];
+        float *out[ATTEND_ROWS];
+        rows = forward_together(job, pick, at + r, at + n);
+        for (size_t k = 0; k < rows; k++) {
+            q[k] = y->qkv + row_of(pick, at + r + k) * h->qkv;
+            out[k] = att + (r + k) * h->dim;
+        }
+        size_t last = row_of(pick, at + r + rows - 1);
+        sight_find(&s->sight, job->tree, job->row[last], h->kv_row);
+        attend(h, &s->sight, rows, q, y->keys, y->values, out);
+    }
+}
+
 /* Phase B of layer l for entries [at, at + n) of the layer's list of rows: all of them or, in the
  * last layer (`pick`), the wanted. Writes the layer's output to `to`. */
 static void
@@ -279,15 +311,10 @@ phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, siz
     float *att = f->keep ? y->att + at * h->dim : s->att;
     float *mid = f->keep ? y->mid + at * h->dim : s->mid;
     float *gate = f->keep ? y->gate + at * 2 * h->hidden : s->gate;
-    for (size_t r = 0; r < n; r++) {
-        size_t row = pick ? (size_t)pick[at + r] : at + r;
-        sight_find(&s->sight, job->tree, job->row[row], h->kv_row);
-        attend(h, &s->sight, y->qkv + row * h->qkv, y->keys, y->values, att + r * h->dim);
-    }
+    attend_rows(h, job, s, y, pick, at, n, att);
     mat_apply(mid, att, w->wo, n, h->dim, h->dim);
     for (size_t r = 0; r < n; r++) {
-        size_t row = pick ? (size_t)pick[at + r] : at + r;
-        add(mid + r * h->dim, y->x + row * h->dim, h->dim);
+        add(mid + r * h->dim, y->x + row_of(pick, at + r) * h->dim, h->dim);
         forward_norm(s->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, f->c.norm_eps);
     }
     /* gate and up are neighbours: one product. */

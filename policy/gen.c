@@ -261,14 +261,21 @@ void
 gen_need(struct gen *g, int32_t tip) {
     if (g->node[tip].dist >= 0)
         return;
-    g->node[tip].dist = (int32_t)(g->dists + g->nwant);
-    list_put(&g->want, &g->nwant, &g->want_cap, (int32_t)g->nrow);
+    size_t first = g->nrow;
     list_put(&g->row, &g->nrow, &g->row_cap, tip);
     g->node[tip].known = true;
     for (int32_t i = g->tree.parent[tip]; i >= 0 && !g->node[i].known; i = g->tree.parent[i]) {
         g->node[i].known = true;
         list_put(&g->row, &g->nrow, &g->row_cap, i);
     }
+    /* From the first token to the last: neighbours are computed together. */
+    for (size_t a = first, b = g->nrow - 1; a < b; a++, b--) {
+        int32_t swap = g->row[a];
+        g->row[a] = g->row[b];
+        g->row[b] = swap;
+    }
+    g->node[tip].dist = (int32_t)(g->dists + g->nwant);
+    list_put(&g->want, &g->nwant, &g->want_cap, (int32_t)(g->nrow - 1));
 }
 
 static void
