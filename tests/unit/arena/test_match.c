@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arena/match.h"
+#include "arena/verify.h"
 #include "arena/wire.h"
 
 enum { MODEL = 1, RANDOM = 2, FIRST = 3, MATCHES = 96 };
@@ -192,6 +193,96 @@ test_conversation(void **state) {
     setup_free(&s);
 }
 
+/* ---- several games ---- */
+
+enum { KUHN = 7, TTT = 3, MINIMAX = 4 }; /* KUHN, TTT: ids of the database */
+
+struct checked {
+    struct record *record;
+    struct verify *verify[2]; /* of KUHN and TTT */
+    int matches[2], problems;
+};
+
+static void
+tell(void *arg, const struct verify_problem *p) {
+    print_error("match %d: %s: %s\n", (int)p->match, p->column, p->text);
+    (void)arg;
+}
+
+static void
+keep_checked(void *arg, const struct store_match *m) {
+    struct checked *c = arg;
+    assert_true(m->game == KUHN || m->game == TTT);
+    assert_int_equal(m->game, m->id % 3 ? KUHN : TTT);
+    c->matches[m->game == TTT]++;
+    c->problems += verify_match(c->verify[m->game == TTT], m);
+    keep(c->record, m);
+}
+
+/* Every third match is of the second game. */
+static void
+play_two(const struct setup *s, int inflight, struct record *out) {
+    struct setup view[2] = {setup_view(s, &s->games[0]), setup_view(s, &s->games[1])};
+    struct checked c = {.record = out};
+    struct runner *r = runner_new(s);
+    struct err e = {""};
+    for (int i = 0; i < 2; i++) {
+        runner_add_game(r, i ? TTT : KUHN, &view[i]);
+        c.verify[i] = verify_new(&view[i], tell, NULL);
+    }
+    struct model *model = model_new(&s->model);
+    model_init(model, 3, 0.2);
+    assert_int_equal(runner_add_model(r, MODEL, model, &e), 0);
+    assert_int_equal(runner_add_scripted(r, RANDOM, "random", &e), 0);
+    assert_int_equal(runner_add_scripted(r, MINIMAX, "minimax", &e), 0);
+    assert_true(runner_can_play(r, TTT, MINIMAX));
+    assert_false(runner_can_play(r, KUHN, MINIMAX)); /* it has chance in it */
+    assert_true(runner_can_play(r, KUHN, MODEL));
+    assert_false(runner_can_play(r, 1, MODEL));
+    memset(out, 0, sizeof *out);
+    for (int id = 1; id <= MATCHES || runner_active(r);) {
+        for (; id <= MATCHES && (int)runner_active(r) < inflight; id++) {
+            int64_t first = id % 3 ? RANDOM : MINIMAX, other = id % 2 ? MODEL : RANDOM;
+            runner_start(r, &(struct match_job){.id = id,
+                                                .game = id % 3 ? KUHN : TTT,
+                                                .deal = id,
+                                                .policy = {first, other},
+                                                .attempts = 1});
+        }
+        runner_step(r, keep_checked, &c);
+    }
+    assert_int_equal(c.matches[0], MATCHES - MATCHES / 3);
+    assert_int_equal(c.matches[1], MATCHES / 3);
+    assert_int_equal(c.problems, 0);
+    verify_free(c.verify[0]);
+    verify_free(c.verify[1]);
+    runner_free(r);
+}
+
+static void
+test_two_games(void **state) {
+    (void)state;
+    struct setup s;
+    struct record one, many;
+    setup_from(&s, "games: [{name: kuhn_poker}, {name: tic_tac_toe, weight: 3}]\n"
+                   "model: {dim: 16, layers: 1, heads: 2, kv_heads: 1, hidden: 16, "
+                   "context: 128}\n"
+                   "prompt: {template: '{game}: {view}', max_reply: 4}\n");
+    assert_int_equal(s.ngames, 2);
+    assert_true(s.games[1].weight == 3);
+    assert_string_equal(s.game->name, "kuhn_poker");
+    play_two(&s, 1, &one);
+    play_two(&s, 64, &many);
+    assert_true(one.reasons[END_PLAY] > MATCHES / 4);
+    for (int i = 1; i <= MATCHES; i++) {
+        assert_int_equal(one.at[i].len, many.at[i].len);
+        assert_memory_equal(one.at[i].at, many.at[i].at, one.at[i].len);
+    }
+    record_free(&one);
+    record_free(&many);
+    setup_free(&s);
+}
+
 static void
 test_wrong_options(void **state) {
     (void)state;
@@ -201,6 +292,12 @@ test_wrong_options(void **state) {
         {"prompt: {template: '{rules} {nonsense}'}\n", "nonsense"},
         {"prompt: {template: '{rules}'}\nmodel: {context: 16}\n", "model.context"},
         {"schedule: {opponents: nobody}\n", "nobody"},
+        {"games: [{name: kuhn_poker}, {name: no_such_game}]\n", "games: "},
+        {"games: [{name: kuhn_poker}, {name: kuhn_poker(hands=1)}]\n", "the same game"},
+        {"games: [{name: nim}, {name: negotiation}]\nprompt: {answer: bracket}\n", "negotiation"},
+        {"games: [{name: nim}, {name: tic_tac_toe}]\nprompt: {template: '{rules}'}\n"
+         "model: {context: 400}\n",
+         "tic_tac_toe"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct conf *c = conf_new();
@@ -217,10 +314,10 @@ test_wrong_options(void **state) {
 int
 main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scripted),      cmocka_unit_test(test_independence),
-        cmocka_unit_test(test_faults),        cmocka_unit_test(test_retries),
-        cmocka_unit_test(test_turn_limit),    cmocka_unit_test(test_conversation),
-        cmocka_unit_test(test_wrong_options),
+        cmocka_unit_test(test_scripted),   cmocka_unit_test(test_independence),
+        cmocka_unit_test(test_faults),     cmocka_unit_test(test_retries),
+        cmocka_unit_test(test_turn_limit), cmocka_unit_test(test_conversation),
+        cmocka_unit_test(test_two_games),  cmocka_unit_test(test_wrong_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

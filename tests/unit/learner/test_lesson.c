@@ -207,6 +207,39 @@ what_is_measured(void **state) {
     state_free(s);
 }
 
+/* Averages are each game's own; the baseline that is shown is their mean. */
+static void
+two_games(void **state) {
+    (void)state;
+    struct plan p = fixture_plan(NULL);
+    struct state *s = first_state(&p);
+    struct bandit m = bandit_play(s->model, p.head, 1, 32, GAME, POLICY);
+    for (size_t i = 0; i < m.n; i += 3)
+        m.at[i].m.game = GAME + 4;
+    struct lesson *b = lesson_new(&p, s->model->count);
+    whole(b, &m, s, 1);
+    assert_int_equal(b->games, 2);
+    assert_int_equal(b->game[0].id, GAME);
+    assert_int_equal(b->game[1].id, GAME + 4);
+    assert_int_equal(b->game[0].matches + b->game[1].matches, b->matches);
+    assert_int_equal(b->game[0].invalid + b->game[1].invalid, b->invalid);
+    assert_int_equal(b->baselines.n, 4);
+    struct metrics x;
+    metrics_clear(&x);
+    lesson_metrics(b, &x);
+    for (int seat = 0; seat < 2; seat++) {
+        double ret = b->game[0].ret[seat] + b->game[1].ret[seat], mean = 0;
+        for (int i = 0; i < 2; i++)
+            mean += baselines_value(&b->baselines, b->game[i].id, seat) *
+                    (double)b->game[i].matches / (double)b->matches;
+        assert_true(fabs(ret - b->ret[seat]) < 1e-9);
+        assert_true(fabs(x.at[METRIC_BASELINE_0 + seat] - mean) < 1e-9);
+    }
+    lesson_free(b);
+    bandit_free(&m);
+    state_free(s);
+}
+
 static void
 expect_error(struct lesson *b, const struct store_match *m, const char *words) {
     struct err e = {{0}};
@@ -450,6 +483,7 @@ main(void) {
         cmocka_unit_test(gradient_of_the_stated_loss),
         cmocka_unit_test(chunks_add_up),
         cmocka_unit_test(what_is_measured),
+        cmocka_unit_test(two_games),
         cmocka_unit_test(bad_rows_are_errors),
         cmocka_unit_test(not_finite_is_refused),
         cmocka_unit_test(learns_the_winning_word),
