@@ -414,8 +414,10 @@ read_head(struct httpd_conn *c) {
     size_t n = c->in.len - c->in_at, most = 0;
     if (!n)
         return false;
-    if (!c->seen)
+    if (!c->seen) {
+        c->since_us = clock_mono_us();
         c->deadline_us = after(h->setup.head_s);
+    }
     long end = http_head_end((const char *)c->in.at + c->in_at, n, &c->seen, &wrong);
     if (end == 0)
         return false;

@@ -43,7 +43,7 @@ struct httpd_conn {
     struct buf out, big; /* go out in this order */
     size_t out_at, big_at;
     int64_t promised;    /* bytes of a stream that are still to come; -1: not known */
-    int64_t since_us;    /* of the present state, for CONN_HEAD */
+    int64_t since_us;    /* of the present request, or since the one before has ended */
     int64_t deadline_us; /* of the present wait; 0: none */
     int64_t until_us;    /* of the whole answer; 0: none */
     size_t lingered;

@@ -60,13 +60,20 @@ own_address(int fd, char out[48]) {
 
 /* ---- too many ---- */
 
+/* Does the server wait for this client, rather than the other way round? */
+static bool
+keeps_waiting(const struct httpd_conn *c) {
+    bool working = c->state == CONN_BUSY || c->state == CONN_STREAM;
+    return !c->trusted && (!working || c->half || c->writing);
+}
+
 /* The connection that is closed for a new one from `key`; NULL: all of them are at work. */
 static struct httpd_conn *
 find_idlest(struct httpd *h, const unsigned char *key) {
     struct httpd_conn *found = NULL;
     for (struct httpd_conn *c = h->conns; c; c = c->next)
-        if ((c->state == CONN_HEAD || c->state == CONN_LINGER) && !c->trusted &&
-            (!key || !memcmp(c->peer, key, 16)) && (!found || c->since_us < found->since_us))
+        if (keeps_waiting(c) && (!key || !memcmp(c->peer, key, 16)) &&
+            (!found || c->since_us < found->since_us))
             found = c;
     return found;
 }

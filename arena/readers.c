@@ -14,7 +14,7 @@
 
 struct queue {
     struct read_job *first, **last;
-    int n;
+    int n, slow;
 };
 
 struct readers {
@@ -37,6 +37,7 @@ push(struct queue *q, struct read_job *j) {
     *q->last = j;
     q->last = &j->next;
     q->n++;
+    q->slow += j->slow;
 }
 
 /* The first job, or the first that is not slow. */
@@ -50,6 +51,7 @@ take(struct queue *q, bool no_slow) {
         if (!j->next)
             q->last = at;
         q->n--;
+        q->slow -= j->slow;
         return j;
     }
     return NULL;
@@ -175,7 +177,8 @@ readers_free(struct readers *r) {
 int
 readers_add(struct readers *r, struct read_job *j) {
     pthread_mutex_lock(&r->lock);
-    bool full = r->stopping || r->waiting.n >= READERS_MOST;
+    bool full = r->stopping || r->waiting.n >= READERS_MOST ||
+                (j->slow && r->waiting.slow >= READERS_SLOW_MOST);
     if (!full) {
         push(&r->waiting, j);
         pthread_cond_signal(&r->wake);

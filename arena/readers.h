@@ -11,7 +11,8 @@
 #include "store/store.h"
 
 #define READERS_THREADS 2
-#define READERS_MOST 256 /* jobs that wait */
+#define READERS_MOST 256    /* jobs that wait */
+#define READERS_SLOW_MOST 8 /* slow ones among them */
 
 struct read_job { /* the caller's memory; the first member of a larger struct */
     struct read_job *next;
