@@ -44,6 +44,7 @@ struct serve {
     int64_t again; /* slots marked so */
     int64_t ready; /* slots before this index are committed */
     int64_t uncommitted;
+    int64_t lost;      /* given up by workers */
     int64_t last_step; /* learner.steps */
     int64_t *older;    /* [nolder] kept snapshots that may be met */
     int64_t *older_step;

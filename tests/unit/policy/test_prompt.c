@@ -129,8 +129,9 @@ check_refused(const char *template, const char *follow_up, const char *want) {
     assert_string_equal(want, e.text);
 }
 
-#define KNOWN \
-    "; places are {rules} {view} {history} {news} {legal} {seat} {game}, and {{ and }} stand for braces"
+#define KNOWN                                                                                      \
+    "; places are {rules} {view} {history} {news} {legal} {seat} {game}, and {{ and }} stand for " \
+    "braces"
 
 static void
 test_refused(void **state) {
