@@ -158,8 +158,10 @@ serve_match(struct serve *s, const struct wire_match *in, int worker) {
     }
     spell_prompts(s, in->turn, m->nturns);
     record(s, i, m);
-    /* A worker gives a match up only where its game can no longer be played at all. */
-    if (m->reason == END_ABORTED)
+    /* A worker gives a match up only where its game can no longer be played at all. When no other is
+     * left, there is nothing to learn from. */
+    s->lost += m->reason == END_ABORTED;
+    if (s->lost == s->batch)
         serve_give_up(s, "%s", m->detail ? m->detail : "the game cannot be played any more");
 }
 
@@ -209,7 +211,7 @@ begin_iteration(struct serve *s) {
     s->batch = s->step < s->last_step ? batch : 0;
     s->slot = mem_grow(s->slot, (size_t)batch, sizeof *s->slot);
     s->first = s->lease_next;
-    s->next = s->again = s->ready = s->uncommitted = 0;
+    s->next = s->again = s->ready = s->uncommitted = s->lost = 0;
     for (int64_t i = 0; i < s->batch; i++) {
         s->slot[i] = (struct slot){.state = SLOT_PENDING, .worker = -1};
         schedule_match(&s->schedule, s->first + i, s->step, s->newest.id, s->older, s->nolder,

@@ -37,7 +37,8 @@ enum game_fault_kind {
     FAULT_REFUSED, /* it is in quarantine, or no longer what was registered */
 };
 /* NULL where nothing failed, and always for other games; else a sentence, valid until the next call
- * of any of the game's functions. `kind` may be NULL. */
+ * of any of the game's functions. It is told once: after that the same state is tried again. `kind`
+ * may be NULL. */
 const char *game_fault(const struct game *g, const void *state, enum game_fault_kind *kind);
 /* How often the game's program failed in this process, and the latest sentence (when not NULL). */
 uint64_t game_faults(const struct game *g, const char **latest);

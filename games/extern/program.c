@@ -175,7 +175,7 @@ wake(struct program *p, struct err *e) {
     if (p->process)
         return FAULT_NONE;
     if (p->quarantine[0]) {
-        err_set(e, "is in quarantine: %s", p->quarantine);
+        err_set(e, "it is in quarantine: %s", p->quarantine);
         return FAULT_REFUSED;
     }
     if (registry_hash_command(p->row.command, p->row.folder, hash, e) < 0)
@@ -353,7 +353,7 @@ resolve(struct program *p, const struct position *at) {
     return cache_add(&p->cache, at->key, s);
 }
 
-/* A failure counts until another match begins. */
+/* A failure counts until it was told, or until another match begins. */
 static struct cache_entry *
 known(struct program *p, uint64_t key) {
     struct cache_entry *x = cache_find(&p->cache, key);
@@ -615,6 +615,8 @@ program_fault(struct program *p, const void *state, enum game_fault_kind *kind) 
     const struct cache_entry *x = look(p, state);
     if (kind)
         *kind = (enum game_fault_kind)x->fault;
+    if (x->why)
+        p->epoch++; /* one match has ended by it; the next one at this position tries again */
     return x->why;
 }
 
