@@ -13,6 +13,7 @@
 #include "cli/games-extern.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "games/extern/extern.h"
 #include "games/game.h"
 #include "games/laws.h"
 #include "games/solve.h"
@@ -161,8 +162,8 @@ show_turn(const struct chosen *c, const void *state, int action) {
 }
 
 /* Plays one match at random and prints its first turns and its result. */
-static void
-show_example(const struct chosen *c, uint64_t seed) {
+static int
+show_example(const struct chosen *c, uint64_t seed, struct err *e) {
     struct game_outcome out[GAME_MAX_ACTIONS];
     int legal[GAME_MAX_ACTIONS], turns = 0, who;
     unsigned char *state = mem_aligned(GAME_MAX_STATE);
@@ -185,8 +186,12 @@ show_example(const struct chosen *c, uint64_t seed) {
     }
     if (turns > SHOWN_TURNS)
         printf("... and %d more turns\n\n", turns - SHOWN_TURNS);
-    printf("seat 0 gets %+g\n", c->g->result(state) * c->g->unit(&c->args));
+    const char *fault = game_fault(c->g, state, NULL);
+    if (!fault)
+        printf("seat 0 gets %+g\n", c->g->result(state) * c->g->unit(&c->args));
+    int status = fault ? err_set(e, "%s", fault) : 0;
     free(state);
+    return status;
 }
 
 static int
@@ -203,9 +208,8 @@ show(const char *spec, uint64_t seed, struct err *e) {
     show_params(c.g);
     show_text("rules for seat 0", c.g->rules, state, GAME_SEAT_0);
     show_text("rules for seat 1", c.g->rules, state, GAME_SEAT_1);
-    show_example(&c, seed);
     free(state);
-    return 0;
+    return show_example(&c, seed, e);
 }
 
 /* ---- solve ---- */
