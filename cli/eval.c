@@ -11,6 +11,7 @@
 
 enum { MAX_DEPTH = 200 };
 static const long count_bound = 3000000;         /* positions that eval_decisions visits at most */
+static const long program_bound = 30000;         /* the same where each is asked of a program */
 static const size_t equilibrium_work = 20000000; /* node visits, roughly */
 
 bool
@@ -113,7 +114,7 @@ struct walk {
     const double *strategy;
     unsigned char *stack; /* [MAX_DEPTH] states */
     size_t bytes;
-    long visited;
+    long visited, most;
     double decisions;
 };
 
@@ -122,7 +123,7 @@ visit(struct walk *w, int depth, double reach) {
     const struct game *g = w->setup->game;
     unsigned char *state = w->stack + (size_t)depth * w->bytes, *child = state + w->bytes;
     int who = g->mover(state);
-    if (++w->visited > count_bound || who == GAME_OVER || depth + 1 >= MAX_DEPTH)
+    if (++w->visited > w->most || who == GAME_OVER || depth + 1 >= MAX_DEPTH)
         return;
     struct game_outcome out[GAME_MAX_ACTIONS];
     int n = 0;
@@ -148,11 +149,15 @@ double
 eval_decisions(const struct setup *s, const struct solve *game, const double *strategy) {
     if (s->game->max_plies(&s->args) >= MAX_DEPTH - 1)
         return NAN;
-    struct walk w = {.setup = s, .game = game, .strategy = strategy};
+    bool asked = s->game->flags & GAME_HISTORY;
+    struct walk w = {.setup = s,
+                     .game = game,
+                     .strategy = strategy,
+                     .most = asked ? program_bound : count_bound};
     w.bytes = (s->game->state_bytes + 15) / 16 * 16;
     w.stack = mem_aligned(MAX_DEPTH * w.bytes);
     s->game->init(w.stack, &s->args);
     visit(&w, 0, 1);
     free(w.stack);
-    return w.visited > count_bound ? NAN : w.decisions;
+    return w.visited > w.most ? NAN : w.decisions;
 }
