@@ -160,6 +160,7 @@ install: all ## into PREFIX (/usr/local), below DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/share/agon/configs
 	install -m 644 configs/*.yaml $(DESTDIR)$(PREFIX)/share/agon/configs
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/agon/games games/game.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/agon/bridges games/bridges/*.py
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/agon/base base/err.h base/text.h
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
 	 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
