@@ -158,8 +158,8 @@ serve_match(struct serve *s, const struct wire_match *in, int worker) {
     }
     spell_prompts(s, in->turn, m->nturns);
     record(s, i, m);
-    /* A worker gives a match up only where its game can no longer be played at all. When no other is
-     * left, there is nothing to learn from. */
+    /* A worker gives a match up only where its game can no longer be played at all. When no other
+     * is left, there is nothing to learn from. */
     s->lost += m->reason == END_ABORTED;
     if (s->lost == s->batch)
         serve_give_up(s, "%s", m->detail ? m->detail : "the game cannot be played any more");

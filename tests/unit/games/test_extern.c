@@ -172,6 +172,7 @@ a_scene_is_read(void **state) {
     free(s);
 }
 
+/* LONG: a table. */
 static void
 hostile_lines_are_refused_with_a_reason(void **state) {
     (void)state;
