@@ -110,9 +110,10 @@ write_game(struct json_out *j, const struct game *g) {
     free(state);
 }
 
-struct known { /* looked up in the loop, which alone may use games from outside */
-    char spec[256];
+struct known {               /* looked up in the loop, which alone may use games from outside */
     char outside[GAME_TEXT]; /* each name behind ", " */
+    size_t specs;
+    char spec[CONF_MAX_GAMES][256];
 };
 
 static int
@@ -120,7 +121,10 @@ read_games(struct task *t, struct store *db, struct json_out *j) {
     const struct known *k = t->more;
     const struct game *g;
     json_out_open(j, NULL, '{');
-    json_out_text(j, "run", k->spec);
+    json_out_open(j, "run", '[');
+    for (size_t i = 0; i < k->specs; i++)
+        json_out_text(j, NULL, k->spec[i]);
+    json_out_close(j, ']');
     json_out_open(j, "games", '[');
     for (int i = 0; (g = game_at(i)); i++)
         write_game(j, g);
@@ -144,7 +148,8 @@ void
 get_games(struct call *c) {
     struct known *k = mem_zero(1, sizeof *k);
     struct text t;
-    memcpy(k->spec, c->s->setup.spec, sizeof k->spec);
+    for (; k->specs < c->s->setup.ngames && k->specs < CONF_MAX_GAMES; k->specs++)
+        memcpy(k->spec[k->specs], c->s->setup.games[k->specs].spec, sizeof k->spec[0]);
     text_init(&t, k->outside, sizeof k->outside);
     extern_names(&t);
     api_ask(c, read_games, k);

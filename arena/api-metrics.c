@@ -59,12 +59,11 @@ labelled(struct metrics *m, const char *label, const char *word, double v) {
 static void
 put_run(struct metrics *m, const struct serve *s) {
     struct crew_status crew = crew_status(s);
-    begin(m, "info", "gauge", "The game of the run and the kernel of its workers.");
-    buf_fmt(m->out, "agon_info{");
-    put_label(m->out, "game", s->setup.spec);
-    buf_add(m->out, ",", 1);
-    put_label(m->out, "kernel", crew.kernel);
-    buf_put(m->out, "} 1\n");
+    begin(m, "info", "gauge", "The kernel of the workers' matrix products.");
+    labelled(m, "kernel", crew.kernel, 1);
+    begin(m, "game_weight", "gauge", "Weights of the run's games.");
+    for (size_t i = 0; i < s->setup.ngames; i++)
+        labelled(m, "game", s->setup.games[i].spec, s->setup.games[i].weight);
     one(m, "uptime_seconds", "gauge", "Time since the server was started.",
         (double)(clock_mono_us() - s->started_us) / 1e6);
     one(m, "step", "gauge", "Newest acknowledged learner step, -1 before the first weights.",

@@ -9,7 +9,8 @@
 #include "arena/ratings.h"
 #include "base/mem.h"
 
-#define PAIRS_MOST 10000
+#define PAIRS_MOST 200000
+#define NEWEST 32
 #define EVALS_MOST 1000
 #define ANCESTORS 20
 #define RESULTS 200
@@ -236,10 +237,14 @@ seat_players(struct results *r) {
             r->player[n++] = r->player[i];
     }
     r->players = n;
-    qsort(r->player, n, sizeof *r->player, by_matches);
-    int rated = n < RATINGS_MOST ? (int)n : RATINGS_MOST;
-    for (int i = 0; i < rated; i++)
-        r->player[i].place = i;
+    /* The newest are rated however little they have played, of the others those who have most. */
+    size_t older = n > NEWEST ? n - NEWEST : 0;
+    int rated = 0;
+    for (size_t i = older; i < n; i++)
+        r->player[i].place = rated++;
+    qsort(r->player, older, sizeof *r->player, by_matches);
+    for (size_t i = 0; i < older && rated < RATINGS_MOST; i++)
+        r->player[i].place = rated++;
     qsort(r->player, n, sizeof *r->player, by_id);
     return rated;
 }
@@ -363,5 +368,5 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_ratings(struct call *c) {
-    api_ask(c, read_ratings, NULL);
+    api_ask_slow(c, read_ratings, NULL);
 }

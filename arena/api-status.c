@@ -159,7 +159,15 @@ void
 status_write(struct api *a, struct json_out *j) {
     const struct serve *s = a->s;
     json_out_int(j, "at_ms", clock_wall_ms());
-    json_out_text(j, "game", s->setup.spec);
+    json_out_open(j, "games", '[');
+    for (size_t i = 0; i < s->setup.ngames; i++) {
+        json_out_open(j, NULL, '{');
+        json_out_id(j, "game_id", s->game[i].id);
+        json_out_text(j, "spec", s->setup.games[i].spec);
+        json_out_real(j, "weight", s->setup.games[i].weight);
+        json_out_close(j, '}');
+    }
+    json_out_close(j, ']');
     json_out_int(j, "step", s->step);
     json_out_int(j, "last_step", s->last_step);
     if (s->newest.id)

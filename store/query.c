@@ -75,7 +75,8 @@ static const struct store_named named[] = {
      " AND (:forfeits IS NULL OR loser < 0)"
      " AND ((:kind IS NULL AND kind <> 'warmup') OR kind = :kind) AND (:game IS NULL OR game_id IN"
      " (SELECT id FROM game WHERE :game IN (name, spec)))"
-     " GROUP BY policy0_id, policy1_id ORDER BY policy0_id DESC, policy1_id DESC " PAGE},
+     " GROUP BY policy0_id, policy1_id ORDER BY policy0_id DESC, policy1_id DESC"
+     " LIMIT min(max(coalesce(:limit, 50), 0), 200000)"},
     {"ends", "matches by kind and reason of their end", "",
      "SELECT kind, reason, sum(matches) AS matches, sum(turns) AS turns, sum(tokens) AS tokens"
      " FROM tally GROUP BY kind, reason ORDER BY kind, reason"},
