@@ -13,15 +13,20 @@ enum style { AS_TABLE, AS_JSON, AS_CSV };
 
 struct listing {
     enum style style;
+    bool several; /* games: which one is a column then */
     struct table table;
     int rows;
 };
 
 static void
-add_row(struct table *t, const struct store_cell *cell, int cells) {
-    static const char *const names[] = {"id",      "kind",   "iteration", "player0", "player1",
-                                        "outcome", "reason", "turns",     "started", NULL};
+add_row(struct listing *l, const struct store_cell *cell, int cells) {
+    static const char *const names[] = {"id",      "game",    "kind",    "iteration",
+                                        "player0", "player1", "outcome", "reason",
+                                        "turns",   "started", NULL};
+    struct table *t = &l->table;
     for (int i = 0; names[i]; i++) {
+        if (!l->several && !strcmp(names[i], "game"))
+            continue;
         const char *s = row_text(cell, cells, names[i]);
         if (!strcmp(names[i], "started") && s)
             table_fmt(t, "%.19s", s);
@@ -40,7 +45,7 @@ each(void *arg, const struct store_cell *cell, int cells) {
             row_print_csv(stdout, cell, cells, true);
         row_print_csv(stdout, cell, cells, false);
     } else {
-        add_row(&l->table, cell, cells);
+        add_row(l, cell, cells);
     }
     l->rows++;
     return 0;
@@ -120,6 +125,9 @@ static int
 run_matches(const struct cmd_args *a, struct err *e) {
     static const char *const heads[] = {">match",  "kind",   ">step",  "seat 0",      "seat 1",
                                         "outcome", "reason", ">turns", "began (UTC)", NULL};
+    static const char *const with_game[] = {">match", "game",        "kind",    ">step",
+                                            "seat 0", "seat 1",      "outcome", "reason",
+                                            ">turns", "began (UTC)", NULL};
     struct run r = {0};
     struct store_bind bind[BINDS];
     struct listing l = {.style = cmd_flag(a, "json")  ? AS_JSON
@@ -129,7 +137,8 @@ run_matches(const struct cmd_args *a, struct err *e) {
         return -1;
     int n = bind_filters(&r, a, bind, e), status = -1;
     if (n >= 0) {
-        table_init(&l.table, heads);
+        l.several = r.games > 1;
+        table_init(&l.table, l.several ? with_game : heads);
         status = store_query(r.store, "matches", bind, (size_t)n, each, &l, e);
         if (l.style == AS_TABLE && l.rows)
             table_print(&l.table, stdout);

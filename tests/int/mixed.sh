@@ -50,6 +50,8 @@ check "one worker and two give the same rows" cmp "$work/one.txt" "$work/two.txt
 check "the database is verified" "$AGON" verify --run "$work/one"
 check "a match is replayed by its own game" "$AGON" replay --run "$work/one" --verify \
     "$(one "select max(m.id) from match m join game g on g.id = m.game_id where g.name = 'nim'")"
+"$AGON" matches --run "$work/one" --limit 200 >"$work/matches"
+check "matches are listed with their game" has "$work/matches" "nim(piles=2-3"
 check "a table row for Kuhn poker, solved" in_line one kuhn_poker "[0-9]\.[0-9]\{4\}"
 check "a table row for nim, solved and played" in_line one nim "minimax"
 check "a table row for tic-tac-toe, played" in_line one tic_tac_toe "minimax"
