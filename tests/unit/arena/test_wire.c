@@ -61,6 +61,7 @@ static const struct store_match sample = {
     .started_ms = 11,
     .ended_ms = 12,
     .attempts = 2,
+    .detail = "the game failed",
     .turn = turns,
     .nturns = 2,
 };
@@ -72,6 +73,7 @@ same_match(const struct store_match *a, const struct store_match *b) {
     assert_int_equal(a->loser, b->loser);
     assert_true(a->payoff[0] == b->payoff[0] && a->payoff[1] == b->payoff[1]);
     assert_int_equal(a->attempts, b->attempts);
+    assert_string_equal(a->detail, b->detail);
     assert_int_equal(a->nmoves, b->nmoves);
     assert_memory_equal(a->moves, b->moves, a->nmoves * sizeof *a->moves);
     assert_int_equal(a->nturns, b->nturns);
