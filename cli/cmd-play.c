@@ -151,8 +151,8 @@ greet(const struct play *p, long long seed) {
     else
         fputs(label, stdout);
     printf(". Seed %lld.\n", seed);
-    if (p->model && p->run.game != p->setup.game)
-        printf("(This run was trained on %s: expect little of it here.)\n", p->run.game->title);
+    if (p->model && !run_plays(&p->run, p->setup.game))
+        puts("(This run was not trained on this game: expect little of it here.)");
     putchar('\n');
     show_rules(p);
     putchar('\n');
@@ -269,7 +269,7 @@ seat_opponent(struct play *p, const char *name, struct err *e) {
 static const char *
 usual_opponent(const struct play *p) {
     struct store_policy any;
-    bool same = p->run.store && p->run.game == p->setup.game;
+    bool same = p->run.store && run_plays(&p->run, p->setup.game);
     return same && store_policy_latest(p->run.store, &any, NULL) == 1 ? "latest" : "random";
 }
 

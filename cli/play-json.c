@@ -68,7 +68,7 @@ greet(const struct play *p, long long seed) {
                           "game", p->setup.spec, "title", p->setup.game->title, "seat", p->me,
                           "against", "kind", o->kind, "label", label, "policy_id", policy, "step",
                           (json_int_t)o->step, "seed", number, "talk", p->setup.game->say != NULL,
-                          "trained_on_it", p->model && p->run.game == p->setup.game, "rules",
+                          "trained_on_it", p->model && run_plays(&p->run, p->setup.game), "rules",
                           seen_json(p->setup.game->rules, p)));
 }
 
