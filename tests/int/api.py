@@ -252,6 +252,31 @@ def play(s, doc):
             s.call("DELETE", "/api/play/" + a.json()["session"])
 
 
+# ---- the page of documentation ----
+
+def documented(doc):
+    """Every call has its heading in docs/api.md, and the examples fit the OpenAPI document."""
+    parts = re.split(r"^### ([A-Z]+) (/\S+)$", open("docs/api.md").read(), flags=re.M)
+    calls = {(parts[i], parts[i + 1]): parts[i + 2] for i in range(1, len(parts), 3)}
+    wanted = {(method.upper(), path) for path, methods in doc.document["paths"].items()
+              for method in methods}
+    check("docs/api.md has every call", set(calls) == wanted, set(calls) ^ wanted)
+    for (method, path), text in sorted(calls.items()):
+        operation = doc.operation(method, path)
+        schemas = []
+        if method == "POST":
+            schemas.append(operation["requestBody"]["content"]["application/json"]["schema"])
+        good = next(status for status in operation["responses"] if status.startswith("2"))
+        schema = doc.schema_of(method, path, good)
+        if schema and "$ref" in schema:
+            schemas.append(schema)
+        examples = re.findall(r"```json\n(.*?)```", text, flags=re.S)
+        wrong = [] if len(examples) == len(schemas) else ["%d examples" % len(examples)]
+        for example, schema in zip(examples, schemas):
+            wrong += doc.problems(schema, json.loads(example))
+        check("the examples of %s %s are right" % (method, path), not wrong, wrong[:5])
+
+
 # ---- a new run ----
 
 def changing(s):
@@ -313,6 +338,7 @@ def main():
         check("a run is made", made.returncode == 0, made.stdout + made.stderr)
         server = Server(run, "learner.steps=60")
         doc = Document(server.call("GET", "/api/openapi.json", token=False).json())
+        documented(doc)
         policy = reading(server, doc)
         pages(server)
         refusals(server)
