@@ -642,6 +642,8 @@ a_program_plays_fails_and_comes_back(void **state) {
     assert_non_null(strstr(game_fault(g, s, &kind), "exit status 9"));
     assert_int_equal(kind, FAULT_CRASH);
     assert_int_equal(game_faults(g, NULL), 1);
+    assert_int_equal(g->mover(s), GAME_OVER); /* it was told, so this tries again */
+    assert_int_equal(game_faults(g, NULL), 2);
     go(g, s, &args, 1, 1); /* it was started again */
     assert_null(game_fault(g, s, &kind));
     assert_true(g->result(s) > 0);
