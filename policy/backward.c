@@ -22,7 +22,7 @@ struct desk { /* scratch of one thread, CHUNK rows each */
     struct sight sight;
     float *norm, *dnorm; /* [dim] */
     float *act, *dact;   /* [hidden] */
-    float *dgate;        /* [2 hidden] */
+    float *gate, *dgate; /* [2 hidden] */
     float *datt;         /* [dim] */
     float *dlogits;      /* [vocab] */
 };
@@ -71,6 +71,7 @@ backward_new(const struct model_config *c, struct pool *pool) {
         d->dnorm = floats(CHUNK * b->h.dim);
         d->act = floats(CHUNK * b->h.hidden);
         d->dact = floats(CHUNK * b->h.hidden);
+        d->gate = floats(CHUNK * 2 * b->h.hidden);
         d->dgate = floats(CHUNK * 2 * b->h.hidden);
         d->datt = floats(CHUNK * b->h.dim);
         d->dlogits = floats(CHUNK * b->h.vocab);
@@ -99,6 +100,7 @@ backward_free(struct backward *b) {
         free(d->dnorm);
         free(d->act);
         free(d->dact);
+        free(d->gate);
         free(d->dgate);
         free(d->datt);
         free(d->dlogits);
@@ -221,21 +223,31 @@ swiglu_back(float *dgate, const float *dact, const float *gate, size_t rows, siz
         }
 }
 
+/* The feed-forward's gate and up of entries [at, at + n): kept, or computed again from d->norm. */
+static const float *
+gates_of(struct backward *b, struct desk *d, size_t at, size_t n) {
+    const struct forward *f = b->run->f;
+    if (f->keep_gate)
+        return f->layer[b->layer].gate + at * 2 * b->h.hidden;
+    mat_apply(d->gate, d->norm, b->m->layer[b->layer].gate, n, b->h.dim, 2 * b->h.hidden);
+    return d->gate;
+}
+
 /* Through the feed-forward of entries [at, at + n): dx (their rows) becomes the gradient of `mid`. */
 static void
 feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at, size_t n,
                   float *dx) {
     const struct shape *h = &b->h;
-    const struct layer_store *y = &b->run->f->layer[b->layer];
     const struct model_layer *w = &b->m->layer[b->layer], *g = &s->view.layer[b->layer];
-    const float *gate = y->gate + at * 2 * h->hidden, *mid = y->mid + at * h->dim;
+    const float *mid = b->run->f->layer[b->layer].mid + at * h->dim;
+    for (size_t r = 0; r < n; r++)
+        forward_norm(d->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, b->c.norm_eps);
+    const float *gate = gates_of(b, d, at, n);
     forward_swiglu(d->act, gate, n, h->hidden);
     mat_set_input(d->dact, dx, w->down, n, h->hidden, h->dim);
     mat_back_weight(g->down, dx, d->act, n, h->hidden, h->dim);
     swiglu_back(d->dgate, d->dact, gate, n, h->hidden);
     mat_set_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
-    for (size_t r = 0; r < n; r++)
-        forward_norm(d->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, b->c.norm_eps);
     mat_back_weight(g->gate, d->dgate, d->norm, n, h->dim, 2 * h->hidden);
     for (size_t r = 0; r < n; r++)
         norm_back(dx + r * h->dim, d->dnorm + r * h->dim, mid + r * h->dim, w->norm2, g->norm2,

@@ -15,6 +15,8 @@
 #include "policy/mat.h"
 #include "policy/vec.h"
 
+enum { MOST_GATES = 96 << 20 }; /* floats */
+
 static float *
 floats(size_t n) {
     return mem_aligned(n * sizeof(float));
@@ -26,7 +28,7 @@ lazy_floats(size_t n) {
     float *p = mmap(NULL, n * sizeof *p, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        fprintf(stderr, "agon: out of memory (%zu bytes for keys and values)\n", n * sizeof *p);
+        fprintf(stderr, "agon: out of memory (%zu bytes for a forward pass)\n", n * sizeof *p);
         exit(1);
     }
     return p;
@@ -81,6 +83,7 @@ forward_new(const struct model_config *c, struct gen_head head, bool keep, struc
     f->head = head;
     f->keep = keep;
     f->pool = pool;
+    f->most_gates = MOST_GATES;
     make_rotations(f);
     f->layer = mem_zero(f->h.layers, sizeof *f->layer);
     f->scratch = mem_zero((size_t)pool_threads(pool), sizeof *f->scratch);
@@ -89,24 +92,11 @@ forward_new(const struct model_config *c, struct gen_head head, bool keep, struc
     return f;
 }
 
-/* Layers own what `keep` keeps; without it the first layer does. */
-static void
-free_rows(struct forward *f) {
-    for (size_t l = 0; l < (f->keep ? f->h.layers : 1); l++) {
-        struct layer_store *y = &f->layer[l];
-        free(y->x);
-        free(y->qkv);
-        free(y->att);
-        free(y->mid);
-        free(y->gate);
-    }
-}
-
 void
 forward_free(struct forward *f) {
     if (!f)
         return;
-    free_rows(f);
+    lazy_free(f->memory, f->memory_floats);
     for (size_t l = 0; l < f->h.layers; l++) {
         lazy_free(f->layer[l].keys, f->places * f->h.kv);
         lazy_free(f->layer[l].values, f->places * f->h.kv_row);
@@ -116,7 +106,6 @@ forward_free(struct forward *f) {
         scratch_free(&f->scratch[i]);
     free(f->scratch);
     free(f->layer);
-    free(f->last);
     free(f->cosine);
     free(f->sine);
     free(f);
@@ -155,27 +144,43 @@ forward_room(struct forward *f, size_t n) {
     f->places = more;
 }
 
+/* Hands out the rows' memory; with `memory` NULL only counts. Returns the number of floats. */
+static size_t
+lay_out(struct forward *f, float *memory) {
+    const struct shape *h = &f->h;
+    size_t at = 0, layers = f->keep ? h->layers : 1;
+    for (size_t l = 0; l < h->layers; l++) {
+        struct layer_store *y = &f->layer[l];
+        size_t n = l + 1 < h->layers ? f->rows : f->wanted; /* the last layer's outputs */
+        if (l >= layers) {
+            y->x = f->layer[0].x;
+            y->qkv = f->layer[0].qkv;
+            continue;
+        }
+        float **piece[] = {&y->x, &y->qkv, &y->att, &y->mid, &y->gate};
+        size_t size[] = {f->rows * h->dim, f->rows * h->qkv + LANES, n * h->dim, n * h->dim,
+                         f->keep_gate ? n * 2 * h->hidden : 0};
+        for (size_t i = 0; i < (f->keep ? 5 : 2); i++) {
+            *piece[i] = memory && size[i] ? memory + at : NULL;
+            at += size[i];
+        }
+    }
+    f->last = f->keep && memory ? memory + at : NULL;
+    return at + (f->keep ? f->wanted * h->dim : 0);
+}
+
 /* Room for a job's rows. Nothing is kept. */
 static void
 room_rows(struct forward *f, size_t rows, size_t wanted) {
-    const struct shape *h = &f->h;
-    if (mat_padded(rows) > f->rows || (f->keep && mat_padded(wanted) > f->wanted)) {
-        free_rows(f);
-        f->rows = next_size(f->rows, mat_padded(rows));
-        f->wanted = next_size(f->wanted, mat_padded(wanted));
-        for (size_t l = 0; l < h->layers; l++) {
-            struct layer_store *y = &f->layer[l];
-            size_t n = l + 1 < h->layers ? f->rows : f->wanted;
-            bool own = f->keep || l == 0;
-            y->x = own ? floats(f->rows * h->dim) : f->layer[0].x;
-            y->qkv = own ? floats(f->rows * h->qkv + LANES) : f->layer[0].qkv;
-            y->att = f->keep ? floats(n * h->dim) : NULL;
-            y->mid = f->keep ? floats(n * h->dim) : NULL;
-            y->gate = f->keep ? floats(n * 2 * h->hidden) : NULL;
-        }
-        free(f->last);
-        f->last = f->keep ? floats(f->wanted * h->dim) : NULL;
-    }
+    if (mat_padded(rows) <= f->rows && (!f->keep || mat_padded(wanted) <= f->wanted))
+        return;
+    lazy_free(f->memory, f->memory_floats);
+    f->rows = next_size(f->rows, mat_padded(rows));
+    f->wanted = f->keep ? next_size(f->wanted, mat_padded(wanted)) : 0;
+    f->keep_gate = f->keep && f->rows * f->h.layers * 2 * f->h.hidden <= f->most_gates;
+    f->memory_floats = lay_out(f, NULL);
+    f->memory = lazy_floats(f->memory_floats);
+    lay_out(f, f->memory);
 }
 
 void
@@ -310,7 +315,7 @@ phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, siz
     struct layer_store *y = &f->layer[l];
     float *att = f->keep ? y->att + at * h->dim : s->att;
     float *mid = f->keep ? y->mid + at * h->dim : s->mid;
-    float *gate = f->keep ? y->gate + at * 2 * h->hidden : s->gate;
+    float *gate = f->keep_gate ? y->gate + at * 2 * h->hidden : s->gate;
     attend_rows(h, job, s, y, pick, at, n, att);
     mat_apply(mid, att, w->wo, n, h->dim, h->dim);
     for (size_t r = 0; r < n; r++) {

@@ -24,7 +24,7 @@ struct layer_store {
     float *qkv;  /* [rows][qkv] rotated and scaled query, rotated key, value */
     float *att;  /* [rows][dim] attention output; last layer: wanted rows only, as for the rest */
     float *mid;  /* [rows][dim] after attention */
-    float *gate; /* [rows][2 hidden] gate and up, before SiLU */
+    float *gate; /* [rows][2 hidden] gate and up, before SiLU; NULL unless keep_gate */
 };
 
 struct scratch { /* of one thread; CHUNK rows each */
@@ -45,7 +45,11 @@ struct forward {
     struct layer_store *layer;   /* [layers] */
     float *last;                 /* [wanted][dim] output of the last layer, with keep */
     size_t places, rows, wanted; /* room */
-    struct scratch *scratch;     /* [threads] */
+    float *memory;               /* of all rows; see lay_out() */
+    size_t memory_floats;
+    size_t most_gates;       /* floats that layers' `gate` may take together; if they would take */
+    bool keep_gate;          /* more, they are not kept: the backward pass computes them again */
+    struct scratch *scratch; /* [threads] */
 };
 
 struct forward *forward_new(const struct model_config *c, struct gen_head head, bool keep,
