@@ -115,7 +115,7 @@ check "nothing of this was registered" test "$("$AGON" games --json | grep -c '"
 hostile() { # mode, pattern of its sentence
     rm -f "$work/trigger/now"
     "$AGON" games add --deadline 0.5 --memory 400 --matches 5 \
-        --exec "$python '$root/tests/int/hostile_game.py' '$work/trigger' $1" >"$work/added" 2>&1 ||
+        --exec "$python '$root/tests/int/lib_hostile_game.py' '$work/trigger' $1" >"$work/added" 2>&1 ||
         { cat "$work/added"; return 1; }
     touch "$work/trigger/now"
     refuses "every match failed: game hostile_$1: .*$2" eval_game "hostile_$1" 40 &&
@@ -147,7 +147,7 @@ check "the healthy game lost no match" test "$(sort -u "$work/healthy")" = 20
 check "no process is left" sh -c "! ps -eo args | grep -v grep | grep -q '$work/trigger'"
 rm -f "$work/trigger/now"
 check "it comes out of quarantine when it is registered again" says "registered hostile_crash, version 1" \
-    "$AGON" games add --exec "$python '$root/tests/int/hostile_game.py' '$work/trigger' crash"
+    "$AGON" games add --exec "$python '$root/tests/int/lib_hostile_game.py' '$work/trigger' crash"
 check "and plays" test "$(count matches eval_game hostile_crash 20)" -eq 20
 
 # A server whose game is lost stops and says why (and `train` starts it again, for a while).
