@@ -1,5 +1,6 @@
 /* A stranger's SQL: whatever it is, the database stays as it is, no file appears, and it ends. */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

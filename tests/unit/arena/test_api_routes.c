@@ -1,5 +1,5 @@
-/* Every route of the server is in its OpenAPI document, with its parameters and who may call it; and
- * every operation of the document is a route. */
+/* Every route of the server is in its OpenAPI document, with its parameters and who may call it;
+ * and every operation of the document is a route. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
