@@ -198,11 +198,16 @@ listen_on(struct httpd *h, struct err *e) {
     int bad = getaddrinfo(s->host, service, &hints, &found);
     if (bad)
         return err_set(e, "serve.host: %s: %s", s->host, gai_strerror(bad));
-    h->loopback = is_loopback(found->ai_addr);
+    /* "localhost" has two addresses: programs here ask for the shorter one. */
+    const struct addrinfo *a4 = found;
+    while (a4 && a4->ai_family != AF_INET)
+        a4 = a4->ai_next;
+    const struct addrinfo *at = a4 ? a4 : found;
+    h->loopback = is_loopback(at->ai_addr);
     errno = 0;
     h->listener = evconnlistener_new_bind(
         s->base, on_accept, h, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE,
-        BACKLOG, found->ai_addr, (int)found->ai_addrlen);
+        BACKLOG, at->ai_addr, (int)at->ai_addrlen);
     int why = errno;
     freeaddrinfo(found);
     if (!h->listener)

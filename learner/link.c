@@ -86,12 +86,18 @@ connect_to(const struct buf *bytes, const char *path, struct err *e) {
     json_t *v = json_loadb((const char *)bytes->at, bytes->len, 0, &why);
     json_int_t port = json_integer_value(json_object_get(v, "port"));
     const char *token = json_string_value(json_object_get(v, "token"));
+    const char *host = json_string_value(json_object_get(v, "host"));
     struct http *h = NULL;
+    if (!host || !strcmp(host, "0.0.0.0")) /* every address is also this one */
+        host = "127.0.0.1";
+    else if (!strcmp(host, "::"))
+        host = "::1";
     if (port < 1 || port > 65535 || !token || strpbrk(token, "\r\n")) {
         err_set(e, "%s: names no port and token of a running serve", path);
     } else {
-        char base[64];
-        snprintf(base, sizeof base, "http://127.0.0.1:%d", (int)port);
+        char base[320];
+        snprintf(base, sizeof base, strchr(host, ':') ? "http://[%.255s]:%d" : "http://%.255s:%d",
+                 host, (int)port);
         h = http_new(base, token);
     }
     json_decref(v);
