@@ -206,6 +206,42 @@ def live(s):
           events_of(s, "/api/live/match?game=nim", 1.5) == [])
 
 
+def learning(s):
+    """Steps and evaluations are told as they come, while a learner goes on."""
+    learner = subprocess.Popen([AGON, "learn", "--run", s.run], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        found = events_of(s, "/api/live", 30, until=lambda f: any(
+            e[1] == "step" and e[2]["step"] == 70 for e in f))
+        steps = [e[2] for e in found if e[1] == "step"]
+        check("steps are told as they are made", steps and steps[-1]["step"] == 70 and
+              "loss" in steps[-1]["metrics"] and len(steps[-1]["snapshot"]) == 64, found)
+        check("the learner ends", learner.wait(20) == 0)
+    finally:
+        learner.kill()
+    report = {"game": "kuhn_poker(hands=1,side=0)", "kind": "matches", "against": [
+        {"name": "random", "matches": 100, "win": 70, "draw": 0, "loss": 30, "invalid": 10},
+        {"name": "a stranger", "matches": 10, "win": 1, "draw": 2, "loss": 7}]}
+    policy = s.call("GET", "/api/policies?type=snapshot&limit=1").json()["policies"][0]["id"]
+    last = [e[0] for e in found if e[0]][-1]
+    body = {"step": 70, "policy": int(policy), "result": report}
+    other = s.call("POST", "/api/evals", dict(body, result={"game": "nim", "kind": "exact"}))
+    check("an evaluation of another game is refused", other.code() == "game", other.body)
+    check("an evaluation is taken", s.call("POST", "/api/evals", body).status == 200)
+    again = events_of(s, "/api/live", 3, {"Last-Event-ID": last}, until=lambda f: f)
+    check("and told", again and again[0][1] == "eval" and again[0][2]["report"] == report and
+          again[0][2]["policy_id"] == policy, again)
+    ratings = s.call("GET", "/api/ratings").json()
+    elo = {r["label"].split()[-1] if r["policy_id"] is None else r["policy_id"]: r
+           for r in ratings["ratings"]}
+    check("evaluations count for ratings", ratings["anchor"] == "random" and
+          elo[policy]["elo"] > 100 and elo["stranger"]["elo"] > elo[policy]["elo"] and
+          elo[policy]["low"] < elo[policy]["elo"] < elo[policy]["high"], ratings)
+    fair = {r["policy_id"]: r for r in s.call("GET", "/api/ratings?forfeits=no").json()["ratings"]}
+    check("without forfeits they are others", fair[policy]["elo"] > elo[policy]["elo"] and
+          fair[policy]["matches"] == elo[policy]["matches"] - 10, fair)
+
+
 # ---- a person plays ----
 
 def play(s, doc):
@@ -348,6 +384,9 @@ def main():
         live(server)
         play(server, doc)
         check("SIGTERM ends it well", server.stop() == 0)
+        server = Server(run, "learner.steps=70")
+        learning(server)
+        check("and again", server.stop() == 0)
         server = Server(work + "/new")
         changing(server)
         leases(server)
