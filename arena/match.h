@@ -31,8 +31,8 @@ void runner_add_game(struct runner *r, int64_t id, const struct setup *s);
 void runner_free(struct runner *r);
 
 /* Who may sit at a table: policy id `id` is a model (taken) or the scripted player `name`. Adding
- * an id again is a no-op (and frees the model). -1 and e when the scripted player cannot play any of
- * the games. */
+ * an id again is a no-op (and frees the model). -1 and e when the scripted player cannot play any
+ * of the games. */
 int runner_add_model(struct runner *r, int64_t id, struct model *m, struct err *e);
 int runner_add_scripted(struct runner *r, int64_t id, const char *name, struct err *e);
 bool runner_has(const struct runner *r, int64_t id);

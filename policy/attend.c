@@ -1,6 +1,7 @@
-/* Scores come from tiles of keys, 16 places at once; a run of neighbours may start inside a tile, so
- * its first vector is merged with what lies before it. Outputs are sums over positions in two
- * interleaved parts. Two rows that follow each other are worked on together, since they see the same. */
+/* Scores come from tiles of keys, 16 places at once; a run of neighbours may start inside a tile,
+ * so its first vector is merged with what lies before it. Outputs are sums over positions in two
+ * interleaved parts. Two rows that follow each other are worked on together, since they see the
+ * same. */
 #include "policy/attend.h"
 
 #include <stdbool.h>
@@ -76,8 +77,8 @@ sight_find(struct sight *s, const struct spine *t, int32_t place, size_t stride)
         s->row[s->n + i] = (size_t)place * stride;
 }
 
-/* Products of `rows` vectors `with` (head dimensions) with the 16 neighbours in each of `tiles` tiles:
- * dots[row][tile]. Each is summed in the same order however many there are. */
+/* Products of `rows` vectors `with` (head dimensions) with the 16 neighbours in each of `tiles`
+ * tiles: dots[row][tile]. Each is summed in the same order however many there are. */
 VEC_INLINE void
 tile_dots(const float *const *with, size_t rows, const float *tile, size_t stride, size_t tiles,
           size_t head, vec dots[ATTEND_ROWS][2]) {
@@ -108,8 +109,8 @@ store_after(float *p, vec v, size_t skip) {
     vec_store(p, vec_pick(index >= from, v, vec_load(p)));
 }
 
-/* Of one head, for `tiles` neighbouring tiles: computes and stores. `skip` lanes of the first belong to
- * others. */
+/* Of one head, for `tiles` neighbouring tiles: computes and stores. `skip` lanes of the first
+ * belong to others. */
 VEC_INLINE void
 tile_scores(const float *const *with, size_t rows, const float *tile, size_t stride, size_t tiles,
             size_t head, size_t skip, float *to, size_t row_step) {
@@ -125,10 +126,11 @@ tile_scores(const float *const *with, size_t rows, const float *tile, size_t str
     }
 }
 
-/* score[row][head][position] = with[row][head] . the position's part of the tiles. Works tile by tile,
- * all heads in each, so that memory is read in order. Writes up to 15 numbers of rubbish behind the last
- * position: spans are found from the end and written from the start, so that the rubbish behind a span
- * is overwritten by the next. `rows` and `head` are constants where this is used. */
+/* score[row][head][position] = with[row][head] . the position's part of the tiles. Works tile by
+ * tile, all heads in each, so that memory is read in order. Writes up to 15 numbers of rubbish
+ * behind the last position: spans are found from the end and written from the start, so that the
+ * rubbish behind a span is overwritten by the next. `rows` and `head` are constants where this is
+ * used. */
 VEC_INLINE void
 scores_of(const struct shape *h, const struct sight *s, size_t rows, const float *const *with,
           const float *tiles, size_t head, float *score) {
@@ -175,7 +177,8 @@ scores(const struct shape *h, const struct sight *s, size_t rows, const float *c
         scores_of(h, s, 1, with, tiles, h->head, score);
 }
 
-/* Turns n scores into e^(score - highest), with zeros for at least a vector behind; returns their sum. */
+/* Turns n scores into e^(score - highest), with zeros for at least a vector behind; returns their
+ * sum. */
 static float
 exponentials(float *score, size_t n) {
     vec_store(score + n, vec_all(-INFINITY));
@@ -192,13 +195,14 @@ exponentials(float *score, size_t n) {
     return vec_sum(sum);
 }
 
-/* Some vectors of an output, worked on together: whose weights they take, and which columns of the rows
- * they sum. */
+/* Some vectors of an output, worked on together: whose weights they take, and which columns of the
+ * rows they sum. */
 struct strip {
     size_t n, head[STRIP], d[STRIP], column[STRIP];
 };
 
-/* Vectors from v on, of `end` of all heads' vectors, at most `most`; a group's columns are `step` apart. */
+/* Vectors from v on, of `end` of all heads' vectors, at most `most`; a group's columns are `step`
+ * apart. */
 static struct strip
 strip_from(const struct shape *h, size_t v, size_t end, size_t most, size_t step) {
     size_t per = h->lane / LANES, share = h->heads / h->groups;
@@ -213,8 +217,8 @@ strip_from(const struct shape *h, size_t v, size_t end, size_t most, size_t step
     return t;
 }
 
-/* out[row][k] = sum_position weight[row][head of k] * the position's row at base, column[k]; rows and n
- * are constants where this is used. */
+/* out[row][k] = sum_position weight[row][head of k] * the position's row at base, column[k]; rows
+ * and n are constants where this is used. */
 VEC_INLINE void
 weigh(const struct shape *h, const struct sight *s, const struct strip *t, const float *weights,
       const float *base, size_t rows, size_t n, vec out[ATTEND_ROWS][STRIP]) {
@@ -256,8 +260,8 @@ weigh_strip(const struct shape *h, const struct sight *s, const struct strip *t,
         weigh(h, s, t, weights, base, 1, 1, out);
 }
 
-/* out[row] (heads * head) = for every head, the sum over positions of its weights (scores, or what pulls
- * on them) times the rows at base, times the head's scale (NULL: 1). */
+/* out[row] (heads * head) = for every head, the sum over positions of its weights (scores, or what
+ * pulls on them) times the rows at base, times the head's scale (NULL: 1). */
 static void
 weigh_heads(const struct shape *h, const struct sight *s, size_t rows, const float *weights,
             const float *base, size_t step, const float *scale, float *const *out) {
@@ -293,8 +297,8 @@ struct target {
     size_t pos, n;
 };
 
-/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants where
- * this is used. */
+/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants
+ * where this is used. */
 VEC_INLINE void
 spread(const struct shape *h, const struct sight *s, const struct strip *t, struct target to,
        size_t rows, size_t n) {

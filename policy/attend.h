@@ -55,14 +55,15 @@ tile_at(size_t kv, size_t place, size_t i) {
     return (place / 16 * kv + i) * 16 + place % 16;
 }
 
-/* out[row] (heads * head) = attention, for one row or for two of which the second is the first's child
- * and neighbour; `s` is what the last of them sees. q is rotated and scaled, keys in tiles, values in
- * rows of kv_row. */
+/* out[row] (heads * head) = attention, for one row or for two of which the second is the first's
+ * child and neighbour; `s` is what the last of them sees. q is rotated and scaled, keys in tiles,
+ * values in rows of kv_row. */
 void attend(const struct shape *h, struct sight *s, size_t rows, const float *const *q,
             const float *keys, const float *values, float *const *out);
 
-/* The reverse, for one row or two as above. Gradients of keys and values go to rows of kv_row numbers
- * per place or, for places below `from`, which other threads work on, to `side_*` by position. */
+/* The reverse, for one row or two as above. Gradients of keys and values go to rows of kv_row
+ * numbers per place or, for places below `from`, which other threads work on, to `side_*` by
+ * position. */
 struct attend_back {
     size_t rows;
     const float *q[ATTEND_ROWS]; /* as in the forward pass */

@@ -1,6 +1,6 @@
-/* Mirrors the phases of the forward pass. Per layer, from the last: B' (feed-forward and attention) of
- * every shard, then what shards pulled on each other's rows is added, then A' (query, key and value
- * projections), which goes together with B' of the layer below. */
+/* Mirrors the phases of the forward pass. Per layer, from the last: B' (feed-forward and attention)
+ * of every shard, then what shards pulled on each other's rows is added, then A' (query, key and
+ * value projections), which goes together with B' of the layer below. */
 #include "policy/backward.h"
 
 #include <math.h>
@@ -233,7 +233,8 @@ gates_of(struct backward *b, struct desk *d, size_t at, size_t n) {
     return d->gate;
 }
 
-/* Through the feed-forward of entries [at, at + n): dx (their rows) becomes the gradient of `mid`. */
+/* Through the feed-forward of entries [at, at + n): dx (their rows) becomes the gradient of
+ * `mid`. */
 static void
 feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at, size_t n,
                   float *dx) {

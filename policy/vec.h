@@ -1,7 +1,7 @@
-/* Sixteen floats at a time, in the compiler's portable vectors: one instruction on AVX-512, several on
- * less. No result depends on the width of the processor or on the compiler: every operation is per
- * lane, sums fold in a fixed order, and products are fused with sums only where vec_fma() says so (the
- * build sets -ffp-contract=off). It does depend on whether the processor fuses at all. */
+/* Sixteen floats at a time, in the compiler's portable vectors: one instruction on AVX-512, several
+ * on less. No result depends on the width of the processor or on the compiler: every operation is
+ * per lane, sums fold in a fixed order, and products are fused with sums only where vec_fma() says
+ * so (the build sets -ffp-contract=off). It does depend on whether the processor fuses at all. */
 #ifndef POLICY_VEC_H
 #define POLICY_VEC_H
 
@@ -135,8 +135,8 @@ vec_top(vec v) {
     return v[0];
 }
 
-/* e^x to about 1e-7 of its value: x = n ln 2 + r, a polynomial in r (Cephes' expf), times 2^n. Below
- * -87.3 the result is exactly 0 (also for -infinity), above 88.3 it stays at e^88.3. */
+/* e^x to about 1e-7 of its value: x = n ln 2 + r, a polynomial in r (Cephes' expf), times 2^n.
+ * Below -87.3 the result is exactly 0 (also for -infinity), above 88.3 it stays at e^88.3. */
 VEC_INLINE vec
 vec_exp(vec x) {
     const vec round = vec_all(12582912.0f); /* 1.5 * 2^23: adding it rounds to a whole number */
