@@ -130,6 +130,12 @@ def transfer(s, policy):
     file = s.call("GET", "/api/policies/%s/snapshot" % policy["id"], token=False)
     check("a snapshot is what its name says", file.status == 200 and
           hashlib.sha256(file.body).hexdigest() == policy["name"], file.status)
+    check("and is not sent twice", s.call(
+        "GET", "/api/policies/%s/snapshot" % policy["id"], token=False,
+        headers={"If-None-Match": file.headers["ETag"]}).status == 304)
+    head = s.call("HEAD", "/api/policies/%s/snapshot" % policy["id"], token=False)
+    check("HEAD tells its length", head.body == b"" and
+          int(head.headers["Content-Length"]) == len(file.body), head.headers.items())
 
 
 def sql(s, doc):
