@@ -130,6 +130,25 @@ start(struct download *d) {
                                              .length = d->size});
 }
 
+/* The client has this very file. */
+static bool
+is_known(const struct download *d) {
+    struct http_text tag = d->q->head.field[HTTP_IF_NONE_MATCH];
+    return tag.at && memmem(tag.at, tag.n, d->name, 64);
+}
+
+/* The first piece is not sent: there is a reason, or no need. */
+static void
+answer_otherwise(struct download *d) {
+    d->q->on_gone = NULL;
+    if (d->status)
+        api_refuse(d->q, d->status, "snapshot", "%s", d->why);
+    else
+        httpd_answer(
+            d->q, &(struct httpd_answer){.status = 304, .fields = "Cache-Control: no-cache\r\n"});
+    finish(d);
+}
+
 static void
 on_done(struct read_job *job) {
     struct download *d = (struct download *)(void *)job;
@@ -137,10 +156,8 @@ on_done(struct read_job *job) {
     d->reading = false;
     if (!d->gone && fresh && !d->status && d->fd < 0)
         refuse(d, 503, "the server is stopping");
-    if (!d->gone && fresh && d->status) {
-        d->q->on_gone = NULL;
-        api_refuse(d->q, d->status, "snapshot", "%s", d->why);
-        finish(d);
+    if (!d->gone && fresh && (d->status || is_known(d))) {
+        answer_otherwise(d);
         return;
     }
     if (!d->gone && fresh)

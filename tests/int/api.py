@@ -138,6 +138,33 @@ def transfer(s, policy):
           int(head.headers["Content-Length"]) == len(file.body), head.headers.items())
 
 
+def downloads(s):
+    """A large file comes in pieces; who goes in the middle of it costs nothing."""
+    old = s.call("GET", "/api/policies?type=snapshot&before=10&limit=1").json()["policies"][0]
+    path = "/api/policies/%s/snapshot" % old["id"]
+    file = "%s/snapshots/%s.safetensors" % (s.run, old["name"])
+    large = os.urandom(5000000)
+    open(file, "wb").write(large)
+    got = s.call("GET", path)
+    check("a large file is whole", got.status == 200 and got.body == large, (got.status, len(got.body)))
+    for _ in range(20):
+        with s.connect() as c:
+            c.sendall(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            c.recv(1000)
+    with s.connect() as c:
+        c.sendall(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        c.recv(1000)
+        time.sleep(0.3)
+        os.truncate(file, 1000)
+        c.settimeout(10)
+        n = 0
+        while piece := c.recv(1 << 20):
+            n += len(piece)
+    check("one that shrinks is cut off", n < len(large), n)
+    os.unlink(file)
+    check("one that is gone is 410", s.call("GET", path).status == 410)
+
+
 def sql(s, doc):
     def ask(body):
         return s.call("POST", "/api/sql", body, token=False)
@@ -385,6 +412,7 @@ def main():
         pages(server)
         refusals(server)
         transfer(server, policy)
+        downloads(server)
         sql(server, doc)
         metrics(server)
         live(server)
