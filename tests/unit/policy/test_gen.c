@@ -329,6 +329,77 @@ closing_forgets_a_waiting_slot(void **state) {
     model_free(m);
 }
 
+/* However much is fed, the tree stays near its bound, and open slots live on. */
+static void
+tree_is_bounded(void **state) {
+    (void)state;
+    struct model *m = make_policy(&configs[0]);
+    struct gen *g = gen_new(m, plain, 500);
+    struct rng r, stream;
+    struct gen_reply reply;
+    int stays = gen_open(g);
+    gen_feed(g, stays, opening, 4);
+    rng_init(&r, 1, 1, RNG_TEST);
+    rng_init(&stream, 1, 1, RNG_SEAT);
+    size_t most = 0;
+    for (int i = 0; i < 100; i++) {
+        int32_t context[50];
+        for (int k = 0; k < 50; k++)
+            context[k] = (int32_t)rng_below(&r, 200);
+        int slot = gen_open(g);
+        gen_feed(g, slot, context, 50);
+        gen_ask(g, slot, &stream, 3);
+        while (gen_run(g))
+            continue;
+        gen_close(g, slot);
+        most = gen_stats(g).nodes > most ? gen_stats(g).nodes : most;
+    }
+    assert_true(most > 400 && most < 700);
+    gen_ask(g, stays, &stream, 3);
+    while (gen_run(g))
+        continue;
+    assert_true(gen_ready(g, stays, &reply) && reply.n > 0);
+    gen_free(g);
+    model_free(m);
+}
+
+/* Replies that begin with an even byte are of no use. */
+static bool
+is_even(void *arg, const int32_t *tokens, size_t n) {
+    size_t *calls = arg;
+    assert_true(n >= 1 && tokens[n - 1] != TOKEN_END);
+    ++*calls;
+    return tokens[0] % 2 == 0;
+}
+
+static void
+hopeless_beginnings_are_not_followed(void **state) {
+    (void)state;
+    struct model *m = make_policy(&configs[0]);
+    struct gen *g = gen_new(m, (struct gen_head){0.35f, 0.9f}, 0);
+    struct gen_outcomes all, odd;
+    size_t calls = 0;
+    struct gen_prune prune = {is_even, &calls};
+    gen_enumerate(g, opening, 4, 2, 1e-9, 100000, NULL, &all);
+    gen_enumerate(g, opening, 4, 2, 1e-9, 100000, &prune, &odd);
+    double even = 0.0, sum = odd.rest + odd.hopeless;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.tokens.at[all.outcome[i].at] % 2 == 0)
+            even += all.outcome[i].probability;
+    for (size_t i = 0; i < odd.count; i++) {
+        int32_t token = odd.tokens.at[odd.outcome[i].at];
+        assert_true(token % 2 || token == TOKEN_END);
+        sum += odd.outcome[i].probability;
+    }
+    assert_true(calls > 0 && even > 0.01);
+    assert_true(fabs(odd.hopeless - even) < 1e-5);
+    assert_true(fabs(sum - 1.0) < 1e-6);
+    gen_outcomes_free(&all);
+    gen_outcomes_free(&odd);
+    gen_free(g);
+    model_free(m);
+}
+
 /* Two bytes and END, each as likely as its weight says. */
 static void
 enumeration_is_the_whole_distribution(void **state) {
@@ -389,6 +460,8 @@ main(int argc, char **argv) {
         cmocka_unit_test(context_is_a_limit),
         cmocka_unit_test(closing_forgets_a_waiting_slot),
         cmocka_unit_test(enumeration_is_the_whole_distribution),
+        cmocka_unit_test(hopeless_beginnings_are_not_followed),
+        cmocka_unit_test(tree_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,7 +226,7 @@ gradient_is_that_of_differences(void **state) {
             int32_t node[4][LONGEST];
             struct loss w;
             float *grad = mem_zero(m->count, sizeof *grad);
-            make_sequences(q, 3, 24, m->c.vocab, 20 + (uint64_t)c);
+            make_sequences(q, 3, 20, m->c.vocab, 20 + (uint64_t)c);
             random_weights(&w, 4, kind == 0, kind == 1, kind == 2);
             for (int i = 0; i < 3; i++)
                 add_sequence(s, &q[i], node[i]);
@@ -435,6 +435,24 @@ nodes_are_found_again(void **state) {
     score_free(s);
 }
 
+/* Only sampled tokens get a log-probability, though their siblings stand in the same distribution. */
+static void
+what_was_not_sampled_stays_zero(void **state) {
+    (void)state;
+    struct model *m = naive_model(&configs[0], 5, 0.3);
+    struct score *s = score_new(&m->c, plain, 1);
+    const int32_t prompt[] = {1, 2}, tail[] = {9, 3, 3};
+    int at = score_add(s, -1, prompt, 2, false, NULL);
+    int sampled = score_add(s, at, tail, 1, true, NULL);
+    int other = score_add(s, at, tail + 1, 2, false, NULL);
+    score_forward(s, m);
+    assert_true(score_logp(s)[sampled] < 0.0f && score_entropy(s)[at] > 0.0f);
+    assert_true(score_logp(s)[other] == 0.0f && score_logp(s)[at] == 0.0f);
+    assert_true(score_logp(s)[other - 1] == 0.0f && score_entropy(s)[sampled] == 0.0f);
+    score_free(s);
+    model_free(m);
+}
+
 /* An empty tree, and one where nothing is sampled, have nothing to compute. */
 static void
 nothing_sampled_is_nothing_done(void **state) {
@@ -470,6 +488,7 @@ main(int argc, char **argv) {
         cmocka_unit_test(same_weights_have_no_divergence),
         cmocka_unit_test(nucleus_is_cut_and_renormalised),
         cmocka_unit_test(nodes_are_found_again),
+        cmocka_unit_test(what_was_not_sampled_stays_zero),
         cmocka_unit_test(nothing_sampled_is_nothing_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
