@@ -435,7 +435,8 @@ nodes_are_found_again(void **state) {
     score_free(s);
 }
 
-/* Only sampled tokens get a log-probability, though their siblings stand in the same distribution. */
+/* Only sampled tokens get a log-probability, though their siblings stand in the same
+ * distribution. */
 static void
 what_was_not_sampled_stays_zero(void **state) {
     (void)state;
