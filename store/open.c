@@ -73,7 +73,7 @@ open_file(struct store *s, const char *path, struct err *e) {
     if (sqlite3_open_v2(plain, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
         return sql_fail(s, e, "%s: cannot open the database", path);
     sqlite3_extended_result_codes(s->db, 1);
-    /* Whoever opens a database first may hold it for a moment, to recover what a killed writer left. */
+    /* Whoever opens a database first may hold it for a moment, to recover a killed writer's log. */
     sqlite3_busy_timeout(s->db, 2000);
     if (s->mode == STORE_WRITE)
         return 0;
