@@ -12,7 +12,7 @@
 #include "policy/vec.h"
 
 enum { /* independent sums, so that additions need not wait for each other */
-       DOT_PARTS = 4,
+       DOT_PARTS = 2,
        SUM_PARTS = 2,
        STRIP = 8, /* most vectors of an output computed together; a power of two */
 };
@@ -96,7 +96,7 @@ tile_dots(const float *const *with, size_t rows, const float *tile, size_t strid
         }
     for (size_t r = 0; r < rows; r++)
         for (size_t t = 0; t < tiles; t++)
-            dots[r][t] = (part[r][t][0] + part[r][t][1]) + (part[r][t][2] + part[r][t][3]);
+            dots[r][t] = part[r][t][0] + part[r][t][1];
 }
 
 /* Stores lanes [skip, 16) at p + skip, leaving what is before. */
@@ -156,25 +156,28 @@ scores_of(const struct shape *h, const struct sight *s, size_t rows, const float
 }
 
 /* The same, with loops of known length for the usual heads. */
+VEC_INLINE void
+scores_by(const struct shape *h, const struct sight *s, size_t rows, const float *const *with,
+          const float *tiles, float *score) {
+    if (h->head == 8)
+        scores_of(h, s, rows, with, tiles, 8, score);
+    else if (h->head == 16)
+        scores_of(h, s, rows, with, tiles, 16, score);
+    else if (h->head == 32)
+        scores_of(h, s, rows, with, tiles, 32, score);
+    else
+        scores_of(h, s, rows, with, tiles, h->head, score);
+}
+
 static void
 scores(const struct shape *h, const struct sight *s, size_t rows, const float *const *with,
        const float *tiles, float *score) {
-    if (rows == 2 && h->head == 8)
-        scores_of(h, s, 2, with, tiles, 8, score);
-    else if (rows == 2 && h->head == 16)
-        scores_of(h, s, 2, with, tiles, 16, score);
-    else if (rows == 2 && h->head == 32)
-        scores_of(h, s, 2, with, tiles, 32, score);
+    if (rows == 4)
+        scores_by(h, s, 4, with, tiles, score);
     else if (rows == 2)
-        scores_of(h, s, 2, with, tiles, h->head, score);
-    else if (h->head == 8)
-        scores_of(h, s, 1, with, tiles, 8, score);
-    else if (h->head == 16)
-        scores_of(h, s, 1, with, tiles, 16, score);
-    else if (h->head == 32)
-        scores_of(h, s, 1, with, tiles, 32, score);
+        scores_by(h, s, 2, with, tiles, score);
     else
-        scores_of(h, s, 1, with, tiles, h->head, score);
+        scores_by(h, s, 1, with, tiles, score);
 }
 
 /* Turns n scores into e^(score - highest), with zeros for at least a vector behind; returns their
@@ -244,7 +247,11 @@ weigh(const struct shape *h, const struct sight *s, const struct strip *t, const
 static void
 weigh_strip(const struct shape *h, const struct sight *s, const struct strip *t,
             const float *weights, const float *base, size_t rows, vec out[ATTEND_ROWS][STRIP]) {
-    if (rows == 2 && t->n == 4)
+    if (rows == 4 && t->n == 2)
+        weigh(h, s, t, weights, base, 4, 2, out);
+    else if (rows == 4)
+        weigh(h, s, t, weights, base, 4, 1, out);
+    else if (rows == 2 && t->n == 4)
         weigh(h, s, t, weights, base, 2, 4, out);
     else if (rows == 2 && t->n == 2)
         weigh(h, s, t, weights, base, 2, 2, out);
@@ -269,7 +276,7 @@ weigh_heads(const struct shape *h, const struct sight *s, size_t rows, const flo
     struct strip t;
     for (size_t v = 0; v < vectors; v += t.n) {
         vec sum[ATTEND_ROWS][STRIP];
-        t = strip_from(h, v, vectors, rows == 2 ? STRIP / 2 : STRIP, step);
+        t = strip_from(h, v, vectors, STRIP / rows, step);
         weigh_strip(h, s, &t, weights, base, rows, sum);
         for (size_t r = 0; r < rows; r++)
             for (size_t k = 0; k < t.n; k++) {
@@ -297,14 +304,16 @@ struct target {
     size_t pos, n;
 };
 
-/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants
- * where this is used. */
+enum { SPREAD = 4 }; /* most vectors of gradients worked on together */
+
+/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants where
+ * this is used. */
 VEC_INLINE void
 spread(const struct shape *h, const struct sight *s, const struct strip *t, struct target to,
        size_t rows, size_t n) {
-    vec q[ATTEND_ROWS][STRIP / 2], dout[ATTEND_ROWS][STRIP / 2];
-    const float *pull[ATTEND_ROWS][STRIP / 2], *weight[ATTEND_ROWS][STRIP / 2];
-    size_t column[STRIP / 2], step = h->kv_row, end = to.pos + to.n;
+    vec q[ATTEND_ROWS][SPREAD], dout[ATTEND_ROWS][SPREAD];
+    const float *pull[ATTEND_ROWS][SPREAD], *weight[ATTEND_ROWS][SPREAD];
+    size_t column[SPREAD], step = h->kv_row, end = to.pos + to.n;
     for (size_t k = 0; k < n; k++) {
         column[k] = t->column[k];
         for (size_t r = 0; r < rows; r++) {
@@ -329,13 +338,17 @@ spread(const struct shape *h, const struct sight *s, const struct strip *t, stru
 
 static void
 spread_heads(const struct shape *h, const struct sight *s, size_t rows, struct target to) {
-    size_t per = h->lane / LANES, vectors = h->heads * per;
+    size_t per = h->lane / LANES, vectors = h->heads * per, most = rows == 4 ? 2 : SPREAD;
     struct strip t;
     for (size_t v = 0; v < vectors; v += t.n) {
         /* Heads that share a key must come one after the other. */
         size_t end = h->heads == h->groups ? vectors : (v / per + 1) * per;
-        t = strip_from(h, v, end, STRIP / 2, h->lane);
-        if (rows == 2 && t.n == 4)
+        t = strip_from(h, v, end, most, h->lane);
+        if (rows == 4 && t.n == 2)
+            spread(h, s, &t, to, 4, 2);
+        else if (rows == 4)
+            spread(h, s, &t, to, 4, 1);
+        else if (rows == 2 && t.n == 4)
             spread(h, s, &t, to, 2, 4);
         else if (rows == 2 && t.n == 2)
             spread(h, s, &t, to, 2, 2);

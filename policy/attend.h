@@ -30,7 +30,7 @@ struct span { /* neighbours: places [lo, lo + n) hold positions [pos, pos + n) *
     size_t lo, n, pos;
 };
 
-enum { ATTEND_ROWS = 2 }; /* most rows that are worked on together */
+enum { ATTEND_ROWS = 4 }; /* most rows that are worked on together */
 
 struct sight {         /* what a row sees: its ancestors and itself; scratch of one thread */
     struct span *span; /* [context] */
@@ -61,7 +61,7 @@ tile_at(size_t kv, size_t place, size_t i) {
 void attend(const struct shape *h, struct sight *s, size_t rows, const float *const *q,
             const float *keys, const float *values, float *const *out);
 
-/* The reverse, for one row or two as above. Gradients of keys and values go to rows of kv_row
+/* The reverse, for rows as above. Gradients of keys and values go to rows of kv_row
  * numbers per place or, for places below `from`, which other threads work on, to `side_*` by
  * position. */
 struct attend_back {

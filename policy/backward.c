@@ -206,21 +206,28 @@ norm_back(float *restrict dx, const float *restrict dy, const float *restrict x,
     }
 }
 
-/* dgate from dact, for act = silu(gate) * up. */
+/* act = silu(gate) * up, and dgate from dact. */
 static void
-swiglu_back(float *dgate, const float *dact, const float *gate, size_t rows, size_t hidden) {
+swiglu_back(float *act, float *dgate, const float *dact, const float *gate, size_t rows,
+            size_t hidden) {
     size_t step = hidden < LANES ? hidden : LANES;
-    for (size_t r = 0; r < rows; r++, gate += 2 * hidden, dgate += 2 * hidden, dact += hidden)
+    for (size_t r = 0; r < rows; r++) {
         for (size_t i = 0; i < hidden; i += step) {
             size_t at =
                 i + step <= hidden ? i : hidden - step; /* the last ones twice, if need be */
             vec g = vec_load_some(gate + at, step, 0.0f);
             vec u = vec_load_some(gate + hidden + at, step, 0.0f);
             vec d = vec_load_some(dact + at, step, 0.0f);
-            vec one = vec_all(1.0f), sig = one / (one + vec_exp(-g));
-            vec_store_some(dgate + at, d * u * sig * (one + g * (one - sig)), step);
-            vec_store_some(dgate + hidden + at, d * g * sig, step);
+            vec one = vec_all(1.0f), sig = one / (one + vec_exp(-g)), silu = g * sig;
+            vec_store_some(act + at, silu * u, step);
+            vec_store_some(dgate + at, d * u * (sig + silu * (one - sig)), step);
+            vec_store_some(dgate + hidden + at, d * silu, step);
         }
+        gate += 2 * hidden;
+        dgate += 2 * hidden;
+        act += hidden;
+        dact += hidden;
+    }
 }
 
 /* The feed-forward's gate and up of entries [at, at + n): kept, or computed again from d->norm. */
@@ -244,10 +251,9 @@ feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at
     for (size_t r = 0; r < n; r++)
         forward_norm(d->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, b->c.norm_eps);
     const float *gate = gates_of(b, d, at, n);
-    forward_swiglu(d->act, gate, n, h->hidden);
     mat_set_input(d->dact, dx, w->down, n, h->hidden, h->dim);
+    swiglu_back(d->act, d->dgate, d->dact, gate, n, h->hidden);
     mat_back_weight(g->down, dx, d->act, n, h->hidden, h->dim);
-    swiglu_back(d->dgate, d->dact, gate, n, h->hidden);
     mat_set_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
     mat_back_weight(g->gate, d->dgate, d->norm, n, h->dim, 2 * h->hidden);
     for (size_t r = 0; r < n; r++)

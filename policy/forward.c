@@ -260,8 +260,9 @@ add(float *to, const float *x, size_t n) {
         to[i] += x[i];
 }
 
-void
-forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
+/* act = silu(gate) * up; a row of `gate` holds gate and up side by side. */
+static void
+swiglu(float *act, const float *gate, size_t rows, size_t hidden) {
     size_t step = hidden < LANES ? hidden : LANES;
     for (size_t r = 0; r < rows; r++, gate += 2 * hidden, act += hidden)
         for (size_t i = 0; i < hidden; i += step) {
@@ -281,13 +282,16 @@ row_of(const int32_t *pick, size_t i) {
 
 size_t
 forward_together(const struct forward_job *job, const int32_t *pick, size_t i, size_t end) {
-    if (i + 1 >= end)
-        return 1;
-    int32_t first = job->row[row_of(pick, i)], second = job->row[row_of(pick, i + 1)];
-    return second == first + 1 && job->tree->parent[second] == first ? 2 : 1;
+    size_t n = 1;
+    for (; n < ATTEND_ROWS && i + n < end; n++) {
+        int32_t before = job->row[row_of(pick, i + n - 1)], place = job->row[row_of(pick, i + n)];
+        if (place != before + 1 || job->tree->parent[place] != before)
+            break;
+    }
+    return n == 3 ? 2 : n;
 }
 
-/* Attention of entries [at, at + n) of the list, two at a time where they follow each other. */
+/* Attention of entries [at, at + n) of the list, several at a time where they follow each other. */
 static void
 attend_rows(const struct shape *h, const struct forward_job *job, struct scratch *s,
             const struct layer_store *y, const int32_t *pick, size_t at, size_t n, float *att) {
@@ -324,7 +328,7 @@ phase_b(struct forward *f, const struct forward_job *job, struct scratch *s, siz
     }
     /* gate and up are neighbours: one product. */
     mat_apply(gate, s->norm, w->gate, n, h->dim, 2 * h->hidden);
-    forward_swiglu(s->act, gate, n, h->hidden);
+    swiglu(s->act, gate, n, h->hidden);
     mat_apply(to, s->act, w->down, n, h->hidden, h->dim);
     add(to, mid, n * h->dim);
 }

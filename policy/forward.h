@@ -75,8 +75,6 @@ void forward_run(struct forward *f, const struct forward_job *job);
 /* How many entries of a list of rows (`pick`, indices into job->row; NULL: all of them) can be
  * worked on together by attend(), from entry i on, before `end`. */
 size_t forward_together(const struct forward_job *job, const int32_t *pick, size_t i, size_t end);
-/* act = silu(gate) * up; a row of `gate` holds gate and up side by side. */
-void forward_swiglu(float *act, const float *gate, size_t rows, size_t hidden);
 /* y = x / rms(x) * weight for one row; returns 1 / rms. */
 float forward_norm(float *y, const float *x, const float *weight, size_t n, float eps);
 
