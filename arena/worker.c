@@ -59,13 +59,11 @@ flush(struct worker *w, struct err *e) {
 
 static int
 check_kernel(const struct model_config *c, struct err *e) {
-    size_t d = (size_t)(c->dim / c->heads), dim = (size_t)c->dim, hidden = (size_t)c->hidden;
-    const size_t shapes[][2] = {{(size_t)c->heads * d, dim},
-                                {(size_t)c->kv_heads * d, dim},
-                                {dim, (size_t)c->heads * d},
-                                {hidden, dim},
-                                {dim, hidden},
-                                {(size_t)c->vocab, dim}};
+    size_t dim = (size_t)c->dim, hidden = (size_t)c->hidden;
+    size_t kv = dim / (size_t)c->heads * (size_t)c->kv_heads;
+    /* Query, key and value are one product, and so are gate and up. */
+    const size_t shapes[][2] = {
+        {dim + 2 * kv, dim}, {dim, dim}, {2 * hidden, dim}, {dim, hidden}, {(size_t)c->vocab, dim}};
     return mat_check(shapes, sizeof shapes / sizeof *shapes, e);
 }
 

@@ -306,8 +306,8 @@ struct target {
 
 enum { SPREAD = 4 }; /* most vectors of gradients worked on together */
 
-/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants where
- * this is used. */
+/* Adds pull * q and weight * dout of all rows to the gradients of a run; rows and n are constants
+ * where this is used. */
 VEC_INLINE void
 spread(const struct shape *h, const struct sight *s, const struct strip *t, struct target to,
        size_t rows, size_t n) {

@@ -251,10 +251,10 @@ feed_forward_back(struct backward *b, struct desk *d, struct shard *s, size_t at
     for (size_t r = 0; r < n; r++)
         forward_norm(d->norm + r * h->dim, mid + r * h->dim, w->norm2, h->dim, b->c.norm_eps);
     const float *gate = gates_of(b, d, at, n);
-    mat_set_input(d->dact, dx, w->down, n, h->hidden, h->dim);
+    mat_back_input(d->dact, dx, w->down, n, h->hidden, h->dim);
     swiglu_back(d->act, d->dgate, d->dact, gate, n, h->hidden);
     mat_back_weight(g->down, dx, d->act, n, h->hidden, h->dim);
-    mat_set_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
+    mat_back_input(d->dnorm, d->dgate, w->gate, n, h->dim, 2 * h->hidden);
     mat_back_weight(g->gate, d->dgate, d->norm, n, h->dim, 2 * h->hidden);
     for (size_t r = 0; r < n; r++)
         norm_back(dx + r * h->dim, d->dnorm + r * h->dim, mid + r * h->dim, w->norm2, g->norm2,
@@ -268,7 +268,7 @@ attention_back(struct backward *b, struct desk *d, struct shard *s, const int32_
     const struct shape *h = &b->h;
     const struct layer_store *y = &b->run->f->layer[b->layer];
     const float *att = y->att + at * h->dim;
-    mat_set_input(d->datt, dmid, b->m->layer[b->layer].wo, n, h->dim, h->dim);
+    mat_back_input(d->datt, dmid, b->m->layer[b->layer].wo, n, h->dim, h->dim);
     mat_back_weight(s->view.layer[b->layer].wo, dmid, att, n, h->dim, h->dim);
     struct attend_back a = {.keys = y->keys,
                             .value_tiles = y->value_tiles,
@@ -337,7 +337,7 @@ head_back_chunk(struct backward *b, struct desk *d, struct shard *s, size_t at, 
         forward_norm(d->norm + r * h->dim, last + r * h->dim, b->m->norm, h->dim, b->c.norm_eps);
     }
     mat_back_weight(s->view.head, d->dlogits, d->norm, n, h->dim, h->vocab);
-    mat_set_input(d->dnorm, d->dlogits, b->m->head, n, h->dim, h->vocab);
+    mat_back_input(d->dnorm, d->dlogits, b->m->head, n, h->dim, h->vocab);
     memset(dtop, 0, n * h->dim * sizeof *dtop);
     for (size_t r = 0; r < n; r++)
         norm_back(dtop + r * h->dim, d->dnorm + r * h->dim, last + r * h->dim, b->m->norm,
@@ -405,7 +405,7 @@ projections_back(struct backward *b, struct desk *d, struct shard *s, size_t at,
         forward_norm(d->norm + r * h->dim, x + r * h->dim, w->norm1, h->dim, b->c.norm_eps);
     }
     mat_back_weight(g->wq, dqkv, d->norm, n, h->dim, h->qkv);
-    mat_set_input(d->dnorm, dqkv, w->wq, n, h->dim, h->qkv);
+    mat_back_input(d->dnorm, dqkv, w->wq, n, h->dim, h->qkv);
     for (size_t r = 0; r < n; r++)
         norm_back(dx + r * h->dim, d->dnorm + r * h->dim, x + r * h->dim, w->norm1, g->norm1,
                   h->dim, b->c.norm_eps);

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "policy/gen_int.h"
+#include "policy/gen-int.h"
 
 enum { BATCH = 24, LEAST_STEPS = 48, STEPS_PER_REPLY = 1 };
 

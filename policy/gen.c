@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "policy/gen_int.h"
+#include "policy/gen-int.h"
 #include "policy/mat.h"
 #include "policy/vec.h"
 

@@ -1,11 +1,12 @@
 /* Products by OpenBLAS, the plain loops beside them, and the choice and proof of the kernel.
  *
- * How row invariance is reached (measured on OpenBLAS 0.3.21, every x86 kernel): within one kernel
- * an element of the product is summed in the same order whatever block it falls into, as long as
- * the number of rows is a multiple of 12 (Haswell treats ragged edges apart) and the kernels for
- * small matrices (rows * outputs <= 1200, AVX-512 only) are not entered for some numbers of rows
- * and not for others. So rows are padded to a multiple of STEP; narrow products start at MAT_ROWS
- * rows, and the narrowest are cut into calls of exactly MAT_ROWS rows. */
+ * How row invariance is reached (measured on OpenBLAS 0.3.21): most kernels for x86 sum an element
+ * of the product in the same order wherever it lies, but they treat ragged edges apart, and those
+ * for AVX-512 have others for small matrices (rows * outputs <= 1200). So rows are padded to a
+ * multiple of STEP; narrow products start at MAT_ROWS rows, and the narrowest are cut into calls of
+ * exactly MAT_ROWS rows. Two kernels cannot be used: Haswell and Zen, in which every second group of
+ * six rows takes another path. Sandybridge, at two thirds of their speed, is taken for such
+ * processors. */
 #include "policy/mat.h"
 
 #include <cblas.h>
@@ -47,22 +48,11 @@ mat_apply(float *y, const float *x, const float *w, size_t rows, size_t in, size
     }
 }
 
-static void
-back_input(float keep, float *dx, const float *dy, const float *w, size_t rows, size_t in,
-           size_t out) {
-    if (rows && in && out)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)in, (int)out, 1.0f,
-                    dy, (int)out, w, (int)in, keep, dx, (int)in);
-}
-
 void
 mat_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
-    back_input(1.0f, dx, dy, w, rows, in, out);
-}
-
-void
-mat_set_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out) {
-    back_input(0.0f, dx, dy, w, rows, in, out);
+    if (rows && in && out)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)in, (int)out, 1.0f,
+                    dy, (int)out, w, (int)in, 0.0f, dx, (int)in);
 }
 
 void
@@ -82,6 +72,7 @@ mat_plain_apply(float *y, const float *x, const float *w, size_t rows, size_t in
 void
 mat_plain_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in,
                      size_t out) {
+    memset(dx, 0, rows * in * sizeof *dx);
     for (size_t r = 0; r < rows; r++)
         for (size_t o = 0; o < out; o++)
             for (size_t i = 0; i < in; i++)
@@ -112,7 +103,8 @@ mat_dot(const float *a, const float *b, size_t n) {
     return lane[0];
 }
 
-/* The best kernel known for this processor, or NULL to leave the choice to the library. */
+/* The fastest kernel for this processor that keeps rows apart, or NULL to leave the choice to the
+ * library. */
 static const char *
 best_kernel(void) {
 #if defined(__x86_64__)
@@ -120,8 +112,10 @@ best_kernel(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return "Haswell";
+    if (__builtin_cpu_supports("avx"))
+        return "Sandybridge";
+    if (__builtin_cpu_supports("sse4.2"))
+        return "Nehalem";
 #endif
     return NULL;
 }
@@ -148,12 +142,27 @@ mat_kernel(void) {
     return openblas_get_corename();
 }
 
+enum { CHECK_ROWS = 7 * MAT_ROWS, BACK_ROWS = 100 };
+
 struct trial { /* one shape under test */
     size_t out, in;
     float *x, *y, *once, *w; /* CHECK_ROWS rows each; w (out, in) */
+    float *got, *want;       /* gradients, of BACK_ROWS rows or of w */
 };
 
-enum { CHECK_ROWS = 7 * MAT_ROWS };
+/* Entries within the rounding of `terms` products of numbers below 1. */
+static int
+check_close(const struct trial *t, const float *got, const float *want, size_t n, size_t terms,
+            struct err *e) {
+    double tolerance = 1e-5 * sqrt((double)terms);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs((double)got[i] - (double)want[i]) <= tolerance))
+            return err_set(e,
+                           "matrix kernel %s: a (%zu, %zu) product is wrong (%g, not %g); set "
+                           "OPENBLAS_CORETYPE to another kernel",
+                           mat_kernel(), t->out, t->in, (double)got[i], (double)want[i]);
+    return 0;
+}
 
 /* Rows [at, at + rows) of x, moved to the start, must give the same bits as in the large call. */
 static int
@@ -163,22 +172,34 @@ check_rows(const struct trial *t, size_t at, size_t rows, struct err *e) {
         return err_set(
             e,
             "matrix kernel %s: a row of a (%zu, %zu) product changes with the other rows "
-            "of the call; set OPENBLAS_CORETYPE to another kernel",
+            "of the call; set OPENBLAS_CORETYPE to another kernel (SkylakeX, Sandybridge, "
+            "Nehalem)",
             mat_kernel(), t->out, t->in);
     return 0;
+}
+
+/* Both gradients; w stands in for the outputs', which only have to be numbers below 1. */
+static int
+check_back(const struct trial *t, struct err *e) {
+    const float *dy = t->w; /* (in, out) as well as (out, in) */
+    size_t rows = t->in < BACK_ROWS ? t->in : BACK_ROWS, weights = t->out * t->in;
+    mat_back_input(t->got, dy, t->w, rows, t->in, t->out);
+    mat_plain_back_input(t->want, dy, t->w, rows, t->in, t->out);
+    if (check_close(t, t->got, t->want, rows * t->in, t->out, e))
+        return -1;
+    memset(t->got, 0, weights * sizeof *t->got);
+    memset(t->want, 0, weights * sizeof *t->want);
+    mat_back_weight(t->got, dy, t->x, rows, t->in, t->out);
+    mat_plain_back_weight(t->want, dy, t->x, rows, t->in, t->out);
+    return check_close(t, t->got, t->want, weights, rows, e);
 }
 
 static int
 check_trial(const struct trial *t, struct err *e) {
     mat_apply(t->once, t->x, t->w, CHECK_ROWS, t->in, t->out);
     mat_plain_apply(t->y, t->x, t->w, CHECK_ROWS, t->in, t->out);
-    double tolerance = 1e-5 * sqrt((double)t->in);
-    for (size_t i = 0; i < CHECK_ROWS * t->out; i++)
-        if (!(fabs((double)t->y[i] - (double)t->once[i]) <= tolerance))
-            return err_set(e,
-                           "matrix kernel %s: a (%zu, %zu) product is wrong (%g, not %g); set "
-                           "OPENBLAS_CORETYPE to another kernel",
-                           mat_kernel(), t->out, t->in, (double)t->once[i], (double)t->y[i]);
+    if (check_close(t, t->once, t->y, CHECK_ROWS * t->out, t->in, e) || check_back(t, e))
+        return -1;
     static const size_t counts[] = {1,  2,  3,  7,  16, 23,  24,  25, 33,
                                     48, 49, 64, 96, 97, 144, 200, 240};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -191,6 +212,14 @@ check_trial(const struct trial *t, struct err *e) {
     return 0;
 }
 
+static float *
+random_numbers(size_t n, struct rng *r) {
+    float *p = mem_alloc(n * sizeof *p);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)(rng_u32(r) >> 8) * 0x1p-23f - 1.0f;
+    return p;
+}
+
 int
 mat_check(const size_t (*shapes)[2], size_t n, struct err *e) {
     int rc = 0;
@@ -198,19 +227,20 @@ mat_check(const size_t (*shapes)[2], size_t n, struct err *e) {
     rng_init(&r, 1, 0, RNG_TEST);
     for (size_t s = 0; s < n && !rc; s++) {
         struct trial t = {.out = shapes[s][0], .in = shapes[s][1]};
-        t.x = mem_alloc(CHECK_ROWS * t.in * sizeof *t.x);
-        t.w = mem_alloc(t.out * t.in * sizeof *t.w);
+        size_t most = t.out > BACK_ROWS ? t.out : BACK_ROWS;
+        t.x = random_numbers(CHECK_ROWS * t.in, &r);
+        t.w = random_numbers(t.out * t.in, &r);
         t.y = mem_alloc(CHECK_ROWS * t.out * sizeof *t.y);
         t.once = mem_alloc(CHECK_ROWS * t.out * sizeof *t.once);
-        for (size_t i = 0; i < CHECK_ROWS * t.in; i++)
-            t.x[i] = (float)(rng_u32(&r) >> 8) * 0x1p-23f - 1.0f;
-        for (size_t i = 0; i < t.out * t.in; i++)
-            t.w[i] = (float)(rng_u32(&r) >> 8) * 0x1p-23f - 1.0f;
+        t.got = mem_alloc(most * t.in * sizeof *t.got);
+        t.want = mem_alloc(most * t.in * sizeof *t.want);
         rc = check_trial(&t, e);
         free(t.x);
         free(t.w);
         free(t.y);
         free(t.once);
+        free(t.got);
+        free(t.want);
     }
     return rc;
 }

@@ -3,10 +3,9 @@
  *
  * Row invariance: y = x W^T is computed so that a row of y depends on its row of x and on W only,
  * to the bit, not on how many other rows are in the call nor on its place among them. OpenBLAS's
- * sgemm chooses kernels by shape and handles ragged edges apart, so the number of rows is always
- * padded to a multiple of MAT_ROWS (48: a multiple of the row blocks of its SkylakeX and Haswell
- * kernels). mat_check() proves it on the given shapes at start, and compares with the plain
- * loops. */
+ * sgemm chooses kernels by shape and handles ragged edges apart, so rows are padded, at most to a
+ * multiple of MAT_ROWS, and kernels that cannot keep rows apart are not chosen. mat_check() proves
+ * it on the given shapes at start, and compares with the plain loops. */
 #ifndef POLICY_MAT_H
 #define POLICY_MAT_H
 
@@ -27,9 +26,8 @@ mat_padded(size_t rows) {
  * past `rows` of x are read (they must hold finite numbers), those of y are written with
  * rubbish. */
 void mat_apply(float *y, const float *x, const float *w, size_t rows, size_t in, size_t out);
-/* dx (rows, in) += dy (rows, out) w; mat_set_input: dx = dy w. */
+/* dx (rows, in) = dy (rows, out) w. */
 void mat_back_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out);
-void mat_set_input(float *dx, const float *dy, const float *w, size_t rows, size_t in, size_t out);
 /* dw (out, in) += dy^T (out, rows) x (rows, in). */
 void mat_back_weight(float *dw, const float *dy, const float *x, size_t rows, size_t in,
                      size_t out);
