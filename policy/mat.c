@@ -3,10 +3,10 @@
  * How row invariance is reached (measured on OpenBLAS 0.3.21): most kernels for x86 sum an element
  * of the product in the same order wherever it lies, but they treat ragged edges apart, and those
  * for AVX-512 have others for small matrices (rows * outputs <= 1200). So rows are padded to a
- * multiple of STEP; narrow products start at MAT_ROWS rows, and the narrowest are cut into calls of
- * exactly MAT_ROWS rows. Two kernels cannot be used: Haswell and Zen, in which every second group of
- * six rows takes another path. Sandybridge, at two thirds of their speed, is taken for such
- * processors. */
+ * multiple of STEP; narrow products start at MAT_ROWS rows, and the narrowest are cut into calls
+ * of exactly MAT_ROWS rows. Two kernels cannot be used: Haswell and Zen, in which every second
+ * group of six rows takes another path. Sandybridge, at two thirds of their speed, is taken for
+ * such processors. */
 #include "policy/mat.h"
 
 #include <cblas.h>
