@@ -329,6 +329,36 @@ closing_forgets_a_waiting_slot(void **state) {
     model_free(m);
 }
 
+/* Weights that training has driven out of all bounds give some reply, within the vocabulary. */
+static void
+spoilt_weights_do_no_harm(void **state) {
+    (void)state;
+    const float spoilt[] = {NAN, INFINITY, -INFINITY, 1e38f, -1e38f, 0.0f};
+    for (size_t k = 0; k < sizeof spoilt / sizeof *spoilt; k++)
+        for (int cut = 0; cut < 2; cut++) {
+            struct model *m = make_policy(&configs[0]);
+            for (size_t i = k % 2; i < m->count; i += 2)
+                m->params[i] = spoilt[k];
+            struct gen *g = gen_new(m, (struct gen_head){1.0f, cut ? 0.5f : 1.0f}, 0);
+            struct rng stream;
+            struct gen_reply reply;
+            struct gen_outcomes all;
+            int slot = gen_open(g);
+            rng_init(&stream, 1, k, RNG_SEAT);
+            gen_feed(g, slot, opening, 4);
+            gen_ask(g, slot, &stream, 6);
+            while (gen_run(g))
+                continue;
+            assert_true(gen_ready(g, slot, &reply) && reply.n >= 1 && reply.n <= 6);
+            for (size_t i = 0; i < reply.n; i++)
+                assert_true(reply.tokens[i] >= 0 && reply.tokens[i] < configs[0].vocab);
+            gen_enumerate(g, opening, 4, 3, 1e-3, 20, NULL, &all);
+            gen_outcomes_free(&all);
+            gen_free(g);
+            model_free(m);
+        }
+}
+
 /* However much is fed, the tree stays near its bound, and open slots live on. */
 static void
 tree_is_bounded(void **state) {
@@ -462,6 +492,7 @@ main(int argc, char **argv) {
         cmocka_unit_test(enumeration_is_the_whole_distribution),
         cmocka_unit_test(hopeless_beginnings_are_not_followed),
         cmocka_unit_test(tree_is_bounded),
+        cmocka_unit_test(spoilt_weights_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
