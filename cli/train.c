@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "base/http.h"
 #include "cli/child.h"
 #include "cli/prepare.h"
+#include "cli/train-table.h"
 
 #define POLL_US 200000
 #define STATUS_US 1000000
@@ -54,14 +54,6 @@ struct status { /* of the server */
 
 enum measured { MEASURE_LATEST, MEASURE_MIXTURE, MEASURE_IDLE };
 
-struct row { /* of the table: one game of one evaluation */
-    int64_t step;
-    char game[CONF_MAX_SPEC]; /* canonical */
-    double nash_conv, mixture, invalid, win, loss;
-    bool exact;
-    char against[64];
-};
-
 struct train {
     const char *dir;
     const struct conf *conf;
@@ -72,9 +64,7 @@ struct train {
     struct http *http;
     struct status now, at_row, at_line;
     int64_t row_us, line_us;
-    struct row row[CONF_MAX_GAMES];
-    int nrow, rows; /* nrow: of the newest evaluation */
-    size_t games;   /* of the run */
+    struct train_table table;
     bool terminal;
     double memory_first[2 + MOST_PIDS], memory_last[2 + MOST_PIDS];
     int memory_count;
@@ -204,67 +194,14 @@ print_line(struct train *t, double limit) {
 }
 
 static void
-print_head(const struct train *t) {
-    printf("%8s %10s %8s %10s %10s ", "step", "matches", "seconds", "matches/s", "tokens/s");
-    if (t->games > 1)
-        printf(" %-20s %8s %9s %9s %9s %9s  against\n", "game", "invalid", "NashConv", "mixture",
-               "wins", "losses");
-    else if (t->row[0].exact)
-        printf("%9s %9s %9s\n", "invalid", "NashConv", "mixture");
-    else
-        printf("%9s %9s %9s  against\n", "invalid", "wins", "losses");
-}
-
-/* A number, or as wide a blank where there is none. */
-static void
-print_number(int width, int digits, double v, const char *unit) {
-    if (isfinite(v))
-        printf("%*.*f%s", width - (int)strlen(unit), digits, v, unit);
-    else
-        printf("%*s", width, "-");
-}
-
-/* A game's row where there are several: what it was measured by depends on the game. */
-static void
-print_game(const struct train *t, const struct row *r) {
-    size_t len = strcspn(r->game, "(");
-    for (int i = 0; i < t->nrow; i++)
-        if (&t->row[i] != r && !strncmp(t->row[i].game, r->game, len) &&
-            (!t->row[i].game[len] || t->row[i].game[len] == '('))
-            len = strlen(r->game);
-    printf(" %-20.*s ", (int)len, r->game);
-    print_number(8, 2, 100 * r->invalid, "%");
-    putchar(' ');
-    print_number(9, 4, r->nash_conv, "");
-    putchar(' ');
-    print_number(9, 4, r->mixture, "");
-    putchar(' ');
-    print_number(9, 1, 100 * r->win, "%");
-    putchar(' ');
-    print_number(9, 1, 100 * r->loss, "%");
-    printf("%s%s\n", *r->against ? "  " : "", r->against);
-}
-
-static void
 print_rows(struct train *t) {
     int64_t now = clock_mono_us(), us = now - t->row_us;
+    struct train_speed speed = {.played = t->now.played,
+                                .seconds = (double)(now - t->began_us) / 1e6,
+                                .matches_s = per_second(t->now.matches - t->at_row.matches, us),
+                                .tokens_s = per_second(t->now.tokens - t->at_row.tokens, us)};
     clear_line(t);
-    if (t->rows++ % 20 == 0)
-        print_head(t);
-    for (int i = 0; i < t->nrow; i++) {
-        const struct row *r = &t->row[i];
-        printf("%8lld %10lld %8.0f %10.0f %10.0f ", (long long)r->step, (long long)t->now.played,
-               (double)(now - t->began_us) / 1e6,
-               per_second(t->now.matches - t->at_row.matches, us),
-               per_second(t->now.tokens - t->at_row.tokens, us));
-        if (t->games > 1)
-            print_game(t, r);
-        else if (r->exact)
-            printf("%8.2f%% %9.4f %9.4f\n", 100 * r->invalid, r->nash_conv, r->mixture);
-        else
-            printf("%8.2f%% %8.1f%% %8.1f%%  %s\n", 100 * r->invalid, 100 * r->win, 100 * r->loss,
-                   r->against);
-    }
+    train_table_print(&t->table, &speed);
     fflush(stdout);
     t->at_row = t->now;
     t->row_us = now;
@@ -296,12 +233,6 @@ start_eval(struct train *t, enum measured what, struct err *e) {
     return child_start(&t->eval, argv, out, log, e);
 }
 
-static double
-real(const json_t *o, const char *name) {
-    const json_t *v = json_object_get(o, name);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 /* Keeps the result in the run's database. */
 static void
 post_eval(struct train *t, json_t *result) {
@@ -315,34 +246,6 @@ post_eval(struct train *t, json_t *result) {
     json_decref(body);
 }
 
-static void
-read_latest(struct train *t, const json_t *o) {
-    if (t->nrow == CONF_MAX_GAMES)
-        return;
-    struct row *r = &t->row[t->nrow++];
-    const char *kind = json_string_value(json_object_get(o, "kind"));
-    const char *game = json_string_value(json_object_get(o, "game"));
-    *r = (struct row){.step = field(o, "step"), .mixture = NAN};
-    snprintf(r->game, sizeof r->game, "%s", game ? game : "");
-    r->exact = kind && !strcmp(kind, "exact");
-    r->nash_conv = real(o, "nash_conv");
-    r->invalid = real(o, "invalid");
-    const json_t *first = json_array_get(json_object_get(o, "against"), 0);
-    const char *name = json_string_value(json_object_get(first, "name"));
-    snprintf(r->against, sizeof r->against, "%.40s", name ? name : "");
-    double n = real(first, "matches");
-    r->win = real(first, "win") / n;
-    r->loss = real(first, "loss") / n;
-}
-
-static void
-read_mixture(struct train *t, const json_t *o) {
-    const char *game = json_string_value(json_object_get(o, "game"));
-    for (int i = 0; game && i < t->nrow; i++)
-        if (!strcmp(t->row[i].game, game))
-            t->row[i].mixture = real(o, "nash_conv");
-}
-
 /* Takes in what a measurement printed: a line of JSON for each game. Returns their number; 0 when
  * it failed. */
 static int
@@ -352,7 +255,7 @@ read_eval(struct train *t, enum measured what) {
     int n = 0;
     eval_path(t, path, sizeof path);
     if (what == MEASURE_LATEST)
-        t->nrow = 0;
+        t->table.n = 0;
     if (child_ok(&t->eval) && file_read(path, 1 << 24, &text, NULL) == 0) {
         buf_u8(&text, 0);
         for (char *line = strtok_r((char *)text.at, "\n", &save); line;
@@ -362,9 +265,9 @@ read_eval(struct train *t, enum measured what) {
                 continue;
             post_eval(t, o);
             if (what == MEASURE_LATEST)
-                read_latest(t, o);
+                train_table_latest(&t->table, o);
             else
-                read_mixture(t, o);
+                train_table_mixture(&t->table, o);
             json_decref(o);
             n++;
         }
@@ -384,11 +287,8 @@ finish_eval(struct train *t, struct err *e) {
         clear_line(t);
         printf("The evaluation failed; %s/logs/eval.log may say why.\n", t->dir);
     }
-    if (what == MEASURE_LATEST) {
-        for (int i = 0; i < t->nrow; i++)
-            if (t->row[i].exact)
-                return start_eval(t, MEASURE_MIXTURE, e);
-    }
+    if (what == MEASURE_LATEST && train_table_exact(&t->table))
+        return start_eval(t, MEASURE_MIXTURE, e);
     if (n || what == MEASURE_MIXTURE)
         print_rows(t);
     return 0;
@@ -500,14 +400,7 @@ report(struct train *t, bool resumed) {
            t->learn.finished ? "Finished" : "Stopped",
            (double)(clock_mono_us() - t->began_us) / 1e6, (long long)t->now.step,
            (long long)t->now.played, resumed ? " (earlier sessions included)" : "");
-    for (int i = 0; i < t->nrow; i++) {
-        const struct row *r = &t->row[i];
-        if (r->exact)
-            printf("%s%sNashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; "
-                   "invalid replies %.2f %%.\n",
-                   t->games > 1 ? r->game : "", t->games > 1 ? ": " : "", r->nash_conv, r->mixture,
-                   100 * r->invalid);
-    }
+    train_table_report(&t->table);
     if (t->memory_first[0] > 0) {
         printf("Memory in MiB, after %d s and at the end: serve %.0f, %.0f; learn %.0f, %.0f",
                MEMORY_AT_S, t->memory_first[0], t->memory_last[0], t->memory_first[1],
@@ -577,9 +470,10 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
     sigaction(SIGTERM, &act, NULL);
     t.row_us = t.line_us = t.measured_us = t.began_us;
     struct conf_game game[CONF_MAX_GAMES];
-    t.games = conf_games(conf, game);
+    size_t games = conf_games(conf, game);
+    t.table.several = games > 1;
     printf("%s", resumed ? "Continuing" : "Training");
-    for (size_t i = 0; i < t.games; i++)
+    for (size_t i = 0; i < games; i++)
         printf("%s %s", i ? "," : "", game[i].name);
     printf(" in %s, seed %lld, %lld workers\n", dir, (long long)conf_int(conf, "seed"),
            (long long)conf_int(conf, "workers.count"));
