@@ -71,7 +71,7 @@ $(foreach f,$(filter-out cli,$(FOLDERS)),$(eval $(call library,$(f))))
 programs = $(patsubst %.c,$(O)/%,$(sort $(wildcard $(1))))
 UNIT  := $(call programs,tests/unit/*/test_*.c)
 FUZZ  := $(call programs,tests/fuzz/fuzz_*.c)
-BENCH := $(call programs,tests/bench/*.c)
+BENCH := $(call programs,tests/bench/bench_*.c)
 INT   := $(filter-out tests/int/lib%,$(sort $(wildcard tests/int/*.sh tests/int/*.py)))
 LINT  := tests/lint/lint.sh tests/lint/test.sh
 # Tests of threaded code say so in a comment, and run under ThreadSanitizer as well.
