@@ -58,10 +58,21 @@ $(O)/%.o: %.c Makefile $(O)/flags
 $(O)/store/schema.o: store/schema.sql store/views.sql
 $(O)/arena/api.o: arena/openapi.json
 
+# The web page becomes part of the program, too.
+PAGE := $(sort $(wildcard $(addprefix page/,*.html *.css *.js *.svg views/*.js vendor/*.js vendor/*.css vendor/*.LICENSE)))
+$(O)/page-files.c: $(PAGE) tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	@echo "  PAGE $@"
+	$(Q)tools/embed.sh page $@ $(PAGE:page/%=%)
+$(O)/page-files.o: $(O)/page-files.c $(O)/flags
+	@echo "  CC   $<"
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+$(O)/libarena.a: $(O)/page-files.o
+
 define library
 $(O)/lib$(1).a: $$(call objects,$(1))
 	@rm -f $$@
-	@ar rcs $$@ $$^
+	@ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach f,$(filter-out cli,$(FOLDERS)),$(eval $(call library,$(f))))
 

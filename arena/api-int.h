@@ -10,6 +10,7 @@
  *   api-sql.c      a person's own SELECT
  *   api-file.c     snapshots to download
  *   api-live.c     server-sent events
+ *   api-page.c     the web page's own files
  *   api-play.c     a person at the page plays; the match runs in a helper process
  * Everything happens in the event loop's thread, except what a struct task's read() does. */
 #ifndef ARENA_API_INT_H
@@ -155,6 +156,7 @@ void get_games(struct call *c);
 void post_sql(struct call *c);
 void get_snapshot(struct call *c);
 
+void get_page(struct call *c);
 void get_health(struct call *c);
 void get_run(struct call *c);
 void get_overview(struct call *c);

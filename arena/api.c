@@ -25,8 +25,9 @@
 /* What the program is allowed to do in a browser, and what others may do with it. */
 static const char security[] =
     "X-Content-Type-Options: nosniff\r\n"
-    "Content-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; object-src 'none'\r\n"
+    "Content-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'\r\n"
     "X-Frame-Options: DENY\r\n"
     "Referrer-Policy: no-referrer\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
@@ -47,6 +48,7 @@ get_openapi(struct call *c) {
 
 static const struct api_route routes[] = {
     {HTTP_GET, "/api/events", "level before limit", API_READ, 0, get_events},
+    {HTTP_GET, "/", "", API_OPEN, 0, get_page},
     {HTTP_GET, "/api/evals", "game policy before limit", API_READ, 0, get_evals},
     {HTTP_POST, "/api/evals", "", API_CHANGE, BODY_LEARNER, post_evals},
     {HTTP_GET, "/api/forfeits", "game limit", API_READ, 0, get_forfeits},
@@ -79,6 +81,9 @@ static const struct api_route routes[] = {
 };
 #define ROUTES (sizeof routes / sizeof *routes)
 
+    {HTTP_GET, "/page/{file}", "", API_OPEN, 0, get_page},
+    {HTTP_GET, "/page/vendor/{file}", "", API_OPEN, 0, get_page},
+    {HTTP_GET, "/page/views/{file}", "", API_OPEN, 0, get_page},
 const struct api_route *
 api_route_at(int i) {
     return i >= 0 && (size_t)i < ROUTES ? &routes[i] : NULL;

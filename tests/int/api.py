@@ -79,7 +79,7 @@ def refusals(s):
             ("/api/matches/999999", 404, "match"), ("/api/policies/999", 404, "policy"),
             ("/api/policies/1/snapshot", 404, "snapshot"), ("/api/policies/999/snapshot", 404, "snapshot"),
             ("/api/matches/x", 400, "id"), ("/api/matches/-1", 400, "id"), ("/api/nonsense", 404, "path"),
-            ("/api/matches/", 404, "path"), ("/api/matches/1/", 404, "path"), ("/", 404, "path"),
+            ("/api/matches/", 404, "path"), ("/api/matches/1/", 404, "path"), ("/index.html", 404, "path"),
             ("/api/matches?limt=5", 400, "parameter"), ("/api/matches?limit=0", 400, "parameter"),
             ("/api/matches?limit=1001", 400, "parameter"), ("/api/matches?limit=5x", 400, "parameter"),
             ("/api/matches?before=-1", 400, "parameter"), ("/api/matches?kind=bad", 400, "parameter"),

@@ -10,8 +10,8 @@ sources() { find base games policy store arena learner cli tests -name '*.[ch]' 
 options() { find base -name options.def; sources | grep '\.c$'; }
 tables() { find base games policy store arena learner cli -name '*.def' 2>/dev/null | sort; }
 texts() {
-    find base games policy store arena learner cli tests tools configs docs .ci Makefile README.md \
-        \( -name corpus -o -name data \) -prune -o -type f \( -name '*.[ch]' -o -name '*.def' -o \
+    find base games policy store arena learner cli page tests tools configs docs .ci Makefile README.md \
+        \( -name corpus -o -name data -o -path page/vendor \) -prune -o -type f \( -name '*.[ch]' -o -name '*.def' -o \
         -name '*.sh' -o -name '*.py' -o -name '*.awk' -o -name '*.yaml' -o -name '*.md' -o -name '*.sql' \
         -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name Makefile -o -path '.ci/*' \) \
         -print 2>/dev/null | sort
