@@ -5,12 +5,14 @@
  *   api-status.c   how the server stands: health, run, overview, metrics
  *   api-read.c     lists of rows
  *   api-match.c    one match with its turns and tokens
+ *   api-draw.c     the positions of a recorded match
  *   api-policy.c   one policy; ratings, results
  *   api-games.c    the games
+ *   api-import.c   results that were played elsewhere
  *   api-sql.c      a person's own SELECT
  *   api-file.c     snapshots to download
- *   api-live.c     server-sent events
  *   api-page.c     the web page's own files
+ *   api-live.c     server-sent events
  *   api-play.c     a person at the page plays; the match runs in a helper process
  * Everything happens in the event loop's thread, except what a struct task's read() does. */
 #ifndef ARENA_API_INT_H
@@ -72,7 +74,7 @@ struct call { /* one request, while its handler runs */
     struct serve *s;
     struct httpd_request *q; /* ended by the handler, or passed on */
     struct http_query query; /* parameters are checked: numbers are numbers in range */
-    char word[64];           /* what the path has in place of {id} or {session} */
+    char word[72];           /* what the path has in place of {id}, {session} or {hash} */
     int64_t id;              /* the same as a number, for {id} */
     json_t *body;            /* the object of a POST; NULL */
 };
@@ -169,6 +171,10 @@ void post_leases(struct call *c);
 void post_steps(struct call *c);
 void post_evals(struct call *c);
 void post_shutdown(struct call *c);
+/* The run's game of this specification; 0: none. */
+int64_t api_game_id(const struct serve *s, const char *spec);
+void post_imports(struct call *c);
+void delete_imports(struct call *c);
 void learner_tick(struct api *a);
 void learner_stop(struct api *a);
 void random_hex(char out[33]);

@@ -288,9 +288,8 @@ post_steps(struct call *c) {
     ack_free(&a);
 }
 
-/* The run's game of this specification; 0: none. */
-static int64_t
-game_id(const struct serve *s, const char *spec) {
+int64_t
+api_game_id(const struct serve *s, const char *spec) {
     for (size_t i = 0; spec && i < s->setup.ngames; i++)
         if (!strcmp(s->setup.games[i].spec, spec))
             return s->game[i].id;
@@ -305,7 +304,7 @@ post_evals(struct call *c) {
         api_refuse(c->q, 400, "result", "result: the object that `agon eval --json` prints");
         return;
     }
-    int64_t game = game_id(c->s, json_string_value(json_object_get(result, "game")));
+    int64_t game = api_game_id(c->s, json_string_value(json_object_get(result, "game")));
     if (!game) {
         api_refuse(c->q, 400, "game", "result.game: the run has no such game");
         return;

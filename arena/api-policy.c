@@ -121,7 +121,8 @@ struct player {
     int place; /* among the rated; -1: not one of them */
 };
 
-#define STRANGERS_MOST 32
+#define STRANGERS_MOST 4096
+#define IMPORTS_MOST 200000
 
 struct results {
     struct {
@@ -133,7 +134,10 @@ struct results {
     /* For evaluations: */
     struct store *db;
     bool without_forfeits;
-    char stranger[STRANGERS_MOST][64]; /* players that the run does not know: id -1, -2, ... */
+    struct stranger { /* a player that the run does not know: id -1, -2, ... */
+        char name[256];
+        bool outside; /* from an import */
+    } * stranger;
     int strangers;
 };
 
@@ -160,17 +164,53 @@ add_result(void *arg, const struct store_cell *cell, int cells) {
 
 /* 0: there are too many of them. */
 static int64_t
-find_stranger(struct results *r, const char *name) {
-    struct store_policy p;
-    if (store_policy_find(r->db, name, &p, NULL) == 1)
-        return p.id;
+find_stranger(struct results *r, const char *name, bool outside) {
     for (int i = 0; i < r->strangers; i++)
-        if (!strcmp(r->stranger[i], name))
+        if (r->stranger[i].outside == outside && !strcmp(r->stranger[i].name, name))
             return -1 - i;
-    if (r->strangers == STRANGERS_MOST || strlen(name) >= sizeof r->stranger[0])
+    if (r->strangers == STRANGERS_MOST || strlen(name) >= sizeof r->stranger[0].name)
         return 0;
-    snprintf(r->stranger[r->strangers], sizeof r->stranger[0], "%s", name);
+    r->stranger = mem_grow(r->stranger, (size_t)r->strangers + 1, sizeof *r->stranger);
+    struct stranger *x = &r->stranger[r->strangers];
+    x->outside = outside;
+    snprintf(x->name, sizeof x->name, "%s", name);
     return -1 - r->strangers++;
+}
+
+/* A player of an evaluation: scripted, or some digits of a snapshot's hash. */
+static int64_t
+find_opponent(struct results *r, const char *name) {
+    struct store_policy p;
+    return store_policy_find(r->db, name, &p, NULL) == 1 ? p.id : find_stranger(r, name, false);
+}
+
+/* A name in somebody else's file is a policy of the run only where it can mean nothing else: a
+ * scripted player's name, a whole hash, or a label as exports have it ("step 60 (3f9a12cd)"). */
+static int64_t
+find_outsider(struct results *r, const char *name) {
+    struct store_policy p;
+    long long step = -1;
+    char digits[HASH_HEX] = "", label[128];
+    int got = 0;
+    if (sscanf(name, "step %lld (%8[0-9a-f])", &step, digits) == 2) {
+        got = store_policy_find(r->db, digits, &p, NULL) == 1;
+        snprintf(label, sizeof label, "step %lld (%.8s)", step, digits);
+        got = got && !strcmp(label, name);
+    } else if (store_policy_find(r->db, name, &p, NULL) == 1) {
+        got = !strcmp(p.name, name);
+    }
+    return got ? p.id : find_stranger(r, name, true);
+}
+
+static int
+add_import(void *arg, const struct store_cell *cell, int cells) {
+    struct results *r = arg;
+    const char *white = row_cell(cell, cells, "white"), *black = row_cell(cell, cells, "black");
+    int64_t a = white ? find_outsider(r, white) : 0, b = black ? find_outsider(r, black) : 0;
+    if (a && b && a != b)
+        add_pair(r, a, b, row_number(cell, cells, "wins"), row_number(cell, cells, "draws"),
+                 row_number(cell, cells, "losses"));
+    return 0;
 }
 
 static double
@@ -188,7 +228,7 @@ add_eval(void *arg, const struct store_cell *cell, int cells) {
     size_t i;
     json_array_foreach(json_object_get(report, "against"), i, x) {
         const char *name = json_string_value(json_object_get(x, "name"));
-        int64_t other = name ? find_stranger(r, name) : 0;
+        int64_t other = name ? find_opponent(r, name) : 0;
         if (!other)
             continue;
         bool without = r->without_forfeits;
@@ -251,7 +291,9 @@ seat_players(struct results *r) {
 
 struct rated { /* a player with its rating, for the answer */
     struct store_policy policy;
+    const char *stranger; /* its name, where the run does not know it */
     struct rating rating;
+    int place; /* before the list was sorted */
 };
 
 static int
@@ -263,11 +305,11 @@ by_elo(const void *a, const void *b) {
 static void
 write_rated(struct json_out *j, const struct rated *r) {
     const struct store_policy *p = &r->policy;
-    char label[128];
+    char label[256];
     if (p->step >= 0)
         snprintf(label, sizeof label, "step %lld (%.8s)", (long long)p->step, p->name);
     else
-        snprintf(label, sizeof label, "%s", p->name);
+        snprintf(label, sizeof label, "%s", r->stranger ? r->stranger : p->name);
     json_out_open(j, NULL, '{');
     if (p->id)
         json_out_id(j, "policy_id", p->id);
@@ -305,10 +347,13 @@ rate(const struct results *r, struct store *db, int n, struct json_out *j) {
         if (id > 0 && store_policy_get(db, id, p, NULL) < 0)
             *p = (struct store_policy){.id = id, .kind = "unknown", .step = -1};
         if (id < 0) {
-            *p = (struct store_policy){.kind = "scripted", .step = -1};
-            snprintf(p->name, sizeof p->name, "%s", r->stranger[-1 - id]);
+            const struct stranger *x = &r->stranger[-1 - id];
+            *p = (struct store_policy){.step = -1};
+            snprintf(p->kind, sizeof p->kind, "%s", x->outside ? "outside" : "scripted");
+            rated[place].stranger = x->name;
         }
-        if (!strcmp(p->kind, "scripted") && !strcmp(p->name, "random"))
+        const char *name = rated[place].stranger ? rated[place].stranger : p->name;
+        if (!strcmp(p->kind, "scripted") && !strcmp(name, "random"))
             anchor = place;
     }
     ratings_fit(pair, r->pairs, n, anchor, rating);
@@ -333,6 +378,13 @@ add_evals(const struct task *t, struct results *r, struct err *e) {
 }
 
 static int
+add_imports(const struct task *t, struct results *r, struct err *e) {
+    const char *game = http_query_find(&t->query, "game");
+    struct store_bind bind[] = {{":limit", NULL, IMPORTS_MOST}, {":game", game ? game : "", 0}};
+    return store_query(r->db, "imports", bind, 2, add_import, r, e);
+}
+
+static int
 read_ratings(struct task *t, struct store *db, struct json_out *j) {
     struct results r = {0};
     struct store_bind bind[4];
@@ -353,6 +405,8 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
     const char *kind = http_query_find(&t->query, "kind");
     if (got >= 0 && (!kind || !strcmp(kind, "eval")) && add_evals(t, &r, &e) < 0)
         got = -1;
+    if (got >= 0 && !kind && add_imports(t, &r, &e) < 0)
+        got = -1;
     json_out_open(j, NULL, '{');
     if (got >= 0) {
         json_out_bool(j, "forfeits", !without);
@@ -363,6 +417,7 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
     json_out_close(j, '}');
     free(r.pair);
     free(r.player);
+    free(r.stranger);
     return got < 0 ? task_fail_store(t, db, &e) : 0;
 }
 

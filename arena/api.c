@@ -18,6 +18,7 @@
 #include "base/mem.h"
 
 #define BODY_LEARNER (256u << 20)
+#define BODY_IMPORT (64u << 20)
 #define BODY_SMALL (256u << 10)
 #define SPARE_DESCRIPTORS 128 /* that are not for connections */
 #define TICK_US 1000000
@@ -54,6 +55,8 @@ static const struct api_route routes[] = {
     {HTTP_GET, "/api/forfeits", "game limit", API_READ, 0, get_forfeits},
     {HTTP_GET, "/api/games", "", API_READ, 0, get_games},
     {HTTP_GET, "/api/health", "", API_READ, 0, get_health},
+    {HTTP_POST, "/api/imports", "", API_CHANGE, BODY_IMPORT, post_imports},
+    {HTTP_DELETE, "/api/imports/{hash}", "", API_CHANGE, 0, delete_imports},
     {HTTP_POST, "/api/learner", "", API_CHANGE, BODY_SMALL, post_learner},
     {HTTP_POST, "/api/leases", "", API_CHANGE, BODY_SMALL, post_leases},
     {HTTP_GET, "/api/live", "", API_READ, 0, get_live},

@@ -8,15 +8,14 @@
 #include "arena/serve.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "arena/lock.h"
 #include "arena/serve-int.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -436,19 +435,6 @@ load_progress(struct serve *s, struct err *e) {
     return 0;
 }
 
-/* Two servers on one database would be two writers. */
-static int
-lock_run(struct serve *s, struct err *e) {
-    char path[SERVE_PATH + 32];
-    snprintf(path, sizeof path, "%s/serve.lock", s->run);
-    s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (s->lock_fd < 0)
-        return err_set(e, "%s: %s", path, strerror(errno));
-    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-        return err_set(e, "%s: this run is served by another process already", s->run);
-    return 0;
-}
-
 static void
 on_signal(evutil_socket_t signal, short what, void *arg) {
     (void)what;
@@ -475,8 +461,10 @@ open_all(struct serve *s, struct err *e) {
     char path[SERVE_PATH + 32];
     snprintf(path, sizeof path, "%s/config.yaml", s->run);
     s->conf = conf_new();
-    if (conf_load(s->conf, path, e) < 0 || setup_load(&s->setup, s->conf, e) < 0 ||
-        lock_run(s, e) < 0)
+    if (conf_load(s->conf, path, e) < 0 || setup_load(&s->setup, s->conf, e) < 0)
+        return -1;
+    s->lock_fd = lock_run(s->run, e);
+    if (s->lock_fd < 0)
         return -1;
     s->last_step = conf_int(s->conf, "learner.steps");
     snprintf(path, sizeof path, "%s/snapshots", s->run);

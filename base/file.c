@@ -96,6 +96,14 @@ file_write(const char *path, const void *p, size_t n, bool sync, struct err *e) 
 }
 
 int
+file_rename(const char *from, const char *to, struct err *e) {
+    if (rename(from, to) < 0)
+        return err_set(e, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    sync_folder(to);
+    return 0;
+}
+
+int
 file_mkdirs(const char *path, struct err *e) {
     char part[4096];
     if (!*path || snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)

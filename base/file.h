@@ -12,6 +12,8 @@
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
 /* Temporary file in the same folder, fsync when `sync`, rename, fsync of the folder when `sync`. */
 int file_write(const char *path, const void *p, size_t n, bool sync, struct err *e);
+/* A finished file gets its name, for good: the folder is synced. */
+int file_rename(const char *from, const char *to, struct err *e);
 int file_mkdirs(const char *path, struct err *e); /* like mkdir -p; mode 0777 & ~umask */
 bool file_exists(const char *path);
 

@@ -11,6 +11,8 @@ const char *row_text(const struct store_cell *cell, int cells, const char *name)
 int64_t row_int(const struct store_cell *cell, int cells, const char *name, int64_t otherwise);
 double row_real(const struct store_cell *cell, int cells, const char *name, double otherwise);
 
+/* A field of RFC 4180 CSV, in quotes where it needs them. */
+void csv_field(FILE *out, const char *s);
 /* One JSON object and a line break. */
 void row_print_json(FILE *out, const struct store_cell *cell, int cells);
 /* One line of RFC 4180 CSV; `heads`: the names instead of the values. */

@@ -17,9 +17,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/http.h"
 #include "cli/child.h"
 #include "cli/prepare.h"
+#include "cli/server.h"
 #include "cli/train-table.h"
 
 #define POLL_US 200000
@@ -72,28 +72,6 @@ struct train {
 
 /* ---- the server's view ---- */
 
-static struct http *
-connect_server(const char *dir) {
-    char path[PREPARE_PATH + 32], base[128];
-    struct buf text = {0};
-    struct http *h = NULL;
-    snprintf(path, sizeof path, "%s/serve.json", dir);
-    if (file_read(path, 4096, &text, NULL) == 0) {
-        json_t *card = json_loadb((const char *)text.at, text.len, 0, NULL);
-        const char *host = json_string_value(json_object_get(card, "host"));
-        const char *token = json_string_value(json_object_get(card, "token"));
-        json_int_t port = json_integer_value(json_object_get(card, "port"));
-        if (host && token && port > 0) {
-            snprintf(base, sizeof base, strchr(host, ':') ? "http://[%.60s]:%d" : "http://%.60s:%d",
-                     host, (int)port);
-            h = http_new(base, token);
-        }
-        json_decref(card);
-    }
-    buf_free(&text);
-    return h;
-}
-
 static int64_t
 field(const json_t *o, const char *name) {
     return json_integer_value(json_object_get(o, name));
@@ -102,7 +80,7 @@ field(const json_t *o, const char *name) {
 static bool
 read_status(struct train *t) {
     if (!t->http)
-        t->http = connect_server(t->dir);
+        t->http = server_connect(t->dir);
     if (!t->http)
         return false;
     json_t *o = NULL;

@@ -1,7 +1,7 @@
 /* The named questions of people and of the API. A question is one row of the table below;
  * parameters that are not given are NULL, which every question takes for "any". Answers are rows of
- * text. :limit rows at most, with ids below :before · :game name or spec · :policy id, name, or the
- * first four or more digits of a snapshot's hash · :kind, :reason, :level a word of that column ·
+ * text. :limit rows at most, with ids below :before · :game name or spec · :policy id, name,
+ * `latest`, or the first four or more digits of a snapshot's hash · :kind, :reason, :level a word of that column ·
  * :id, :step numbers. */
 #include "store/store-int.h"
 
@@ -15,7 +15,9 @@
 #define PAGE "LIMIT min(max(coalesce(:limit, 50), 0), 10000)"
 #define POLICY                                                                         \
     "SELECT id FROM policy WHERE id = :policy OR name = :policy OR (kind = 'snapshot'" \
-    " AND length(:policy) >= 4 AND substr(name, 1, length(:policy)) = :policy)"
+    " AND length(:policy) >= 4 AND substr(name, 1, length(:policy)) = :policy)"        \
+    " OR (:policy = 'latest' AND id = (SELECT policy_after_id FROM step"                \
+    " ORDER BY step DESC LIMIT 1))"
 #define MATCH_FILTER                                                                         \
     " (:kind IS NULL OR m.kind = :kind) AND (:before IS NULL OR m.id < :before)"             \
     " AND (:policy IS NULL OR m.policy0_id IN (" POLICY ") OR m.policy1_id IN (" POLICY "))" \
@@ -49,6 +51,11 @@ static const struct store_named named[] = {
      "  UNION ALL SELECT id FROM match m WHERE m.reason = :reason AND m.reason <> 'play' "
      "AND" MATCH_FILTER "  ORDER BY id DESC " PAGE ")"
      " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id ORDER BY v.id DESC"},
+    {"newest", "the oldest id of the newest :limit matches",
+     ":game :policy :kind :reason :before :limit",
+     "SELECT min(id) AS id, count(*) AS matches FROM (SELECT id FROM match m WHERE"
+     " (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER
+     "  ORDER BY id DESC LIMIT coalesce(:limit, 50))"},
     {"match", "one match", ":id", "SELECT * FROM v_matches WHERE id = :id"},
     {"seats", "the two seats of a match, with what was learned from them", ":id",
      "SELECT * FROM v_seats WHERE match_id = :id ORDER BY seat"},
@@ -106,6 +113,14 @@ static const struct store_named named[] = {
      " LEFT JOIN game g ON g.id = v.game_id WHERE (:game IS NULL OR :game IN (g.name, g.spec))"
      " AND (:policy IS NULL OR v.policy_id IN (" POLICY ")) AND (:before IS NULL OR v.id < :before)"
      " ORDER BY v.id DESC " PAGE},
+    {"imports", "results that were played elsewhere", ":game :limit",
+     "SELECT * FROM v_imports WHERE (:game IS NULL OR game_id IN"
+     " (SELECT id FROM game WHERE :game IN (name, spec))) ORDER BY import_id DESC, white, black"
+     " LIMIT min(max(coalesce(:limit, 50), 0), 200000)"},
+    {"import_files", "files of such results, newest first", ":limit",
+     "SELECT i.*, g.spec AS game, (SELECT coalesce(sum(wins + draws + losses), 0) FROM"
+     " import_result r WHERE r.import_id = i.id) AS matches FROM import i"
+     " LEFT JOIN game g ON g.id = i.game_id ORDER BY i.id DESC " PAGE},
     {"events", "what happened to the run, newest first", ":level :before :limit",
      "SELECT * FROM event WHERE (:level IS NULL OR level = :level)"
      " AND (:before IS NULL OR id < :before) ORDER BY id DESC " PAGE},

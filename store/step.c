@@ -336,3 +336,31 @@ store_baseline_list(struct store *s, int (*each)(void *arg, const struct store_b
     }
     return got;
 }
+
+int
+store_match_samples(struct store *s, int64_t id, struct store_sample out[2], int64_t step[2],
+                    struct err *e) {
+    sqlite3_stmt *st =
+        sql_get(s, SQL_MATCH_SAMPLES,
+                "SELECT seat, step, ret, baseline, advantage FROM sample WHERE match_id = ?1", e);
+    if (!st)
+        return -1;
+    out[0].seat = out[1].seat = -1;
+    sqlite3_bind_int64(st, 1, id);
+    int got;
+    while ((got = sql_row(s, st, "table sample", e)) == 1) {
+        int64_t seat = sqlite3_column_int64(st, 0);
+        if (seat != 0 && seat != 1) {
+            sqlite3_reset(st);
+            return store_fail(s, e, "table sample, match %lld: seat %lld is neither 0 nor 1",
+                              (long long)id, (long long)seat);
+        }
+        step[seat] = sqlite3_column_int64(st, 1);
+        out[seat] = (struct store_sample){.match = id,
+                                          .seat = (int)seat,
+                                          .ret = sqlite3_column_double(st, 2),
+                                          .baseline = sqlite3_column_double(st, 3),
+                                          .advantage = sqlite3_column_double(st, 4)};
+    }
+    return got;
+}

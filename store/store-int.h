@@ -56,6 +56,12 @@ enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_EVAL_ADD,
               SQL_EVENT_ADD,
               SQL_THIN,
+              SQL_IMPORT_FIND,
+              SQL_IMPORT_ADD,
+              SQL_IMPORT_RESULT,
+              SQL_IMPORT_EMPTY,
+              SQL_IMPORT_DROP,
+              SQL_MATCH_SAMPLES,
               SQL_IDS
 };
 

@@ -161,6 +161,9 @@ struct store_sample { /* one seat of one match as it was learned from */
     int seat;
     double ret, baseline, advantage; /* return, baseline before, advantage = ret - baseline */
 };
+/* What was learned from a match: out[seat].seat is -1 where nothing was; step[seat] is the step. */
+int store_match_samples(struct store *s, int64_t id, struct store_sample out[2], int64_t step[2],
+                        struct err *e);
 struct store_baseline {
     int64_t game;
     int role; /* 0, 1; -1 = shared */
@@ -216,6 +219,28 @@ struct store_eval {
 int store_eval_add(struct store *s, const struct store_eval *v, struct err *e);
 int store_event_add(struct store *s, const char *level, const char *module, const char *text,
                     struct err *e);
+
+/* ---- results that were played elsewhere ---- */
+#define STORE_IMPORT_MOST 1000000000
+struct store_import_result {     /* sums of two players' matches */
+    const char *white, *black;   /* names as in the file */
+    int64_t wins, draws, losses; /* seen from white, each at most STORE_IMPORT_MOST */
+};
+struct store_import {
+    const char *hash; /* SHA-256 of the file */
+    const char *name; /* of the file */
+    int64_t game;     /* 0: not said */
+    int64_t at_ms;
+    const struct store_import_result *result;
+    size_t results;
+};
+/* Commits. 1: a file of this hash is there already, nothing was done. */
+int store_import_add(struct store *s, const struct store_import *in, struct err *e);
+/* Commits. 1: it was there and is removed, 0: it was not there. */
+int store_import_remove(struct store *s, const char *hash, struct err *e);
+/* What the run is, as a hash: seed, games and first weights. Two runs of one identity have the same
+ * matches. */
+int store_run_identity(struct store *s, char out[HASH_HEX], struct err *e);
 
 /* ---- questions of people and the API: rows as JSON, so that callers need no SQL ---- */
 struct store_named {

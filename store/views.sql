@@ -118,3 +118,11 @@ SELECT strftime('%Y-%m-%d %H:%M', ended_ms / 1000, 'unixepoch') AS minute, kind,
        avg(ended_ms - started_ms) / 1000.0 AS seconds_a_match
 FROM match
 GROUP BY ended_ms / 60000, kind;
+
+-- Results that were played elsewhere, one row a pair of players of a file.
+CREATE VIEW v_imports AS
+SELECT i.id AS import_id, i.name AS file, g.spec AS game, r.white, r.black,
+       r.wins, r.draws, r.losses, datetime(i.at_ms / 1000, 'unixepoch') AS at, i.hash, i.game_id
+FROM import i
+JOIN import_result r ON r.import_id = i.id
+LEFT JOIN game g ON g.id = i.game_id;

@@ -74,7 +74,7 @@ test_versions(void **state) {
     store_close(open_store(f->path, STORE_WRITE));
     ask(f->path,
         "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
-        "1097297774|1\n");
+        "1097297774|2\n");
     raw(f->path, "PRAGMA user_version = 1000");
     cannot_open(f->path, STORE_WRITE, "newer Agon");
     cannot_open(f->path, STORE_READ, "newer Agon");
@@ -182,16 +182,17 @@ test_migration_steps(void **state) {
     struct err e;
     struct store *s = open_store(f->path, STORE_WRITE);
     add_players(s);
-    const char *bad[] = {"", "CREATE TABLE extra (x INTEGER)", "INSERT INTO nonsense VALUES (1)"};
-    refused(schema_apply(s, bad, 3, &e), &e, "version 3");
-    ask(f->path, "PRAGMA user_version", "1\n");
+    const char *bad[] = {"", "", "CREATE TABLE extra (x INTEGER)",
+                         "INSERT INTO nonsense VALUES (1)"};
+    refused(schema_apply(s, bad, 4, &e), &e, "version 4");
+    ask(f->path, "PRAGMA user_version", "2\n");
     ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'", "0\n");
     raw(f->path, "CREATE VIEW v_mine AS SELECT 1");
-    const char *good[] = {"", "CREATE TABLE extra (x INTEGER)", "INSERT INTO extra VALUES (5)"};
-    ok(schema_apply(s, good, 3, &e), &e);
-    ask(f->path, "SELECT user_version, x FROM pragma_user_version, extra", "3|5\n");
+    const char *good[] = {"", "", "CREATE TABLE extra (x INTEGER)", "INSERT INTO extra VALUES (5)"};
+    ok(schema_apply(s, good, 4, &e), &e);
+    ask(f->path, "SELECT user_version, x FROM pragma_user_version, extra", "4|5\n");
     ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('v_mine', 'v_matches')", "1\n");
-    ok(schema_apply(s, good, 3, &e), &e); /* nothing left to do */
+    ok(schema_apply(s, good, 4, &e), &e); /* nothing left to do */
     ask(f->path, "SELECT count(*) FROM extra", "1\n");
     store_close(s);
     cannot_open(f->path, STORE_WRITE, "newer Agon");

@@ -1,0 +1,19 @@
+-- Version 2: results of matches that were played elsewhere.
+
+CREATE TABLE import ( -- a file of results
+    id      INTEGER PRIMARY KEY,
+    hash    TEXT    NOT NULL UNIQUE, -- SHA-256 of the file: it is taken in once
+    name    TEXT    NOT NULL, -- as the file was called
+    game_id INTEGER REFERENCES game, -- NULL: nobody said which game
+    at_ms   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE import_result ( -- its sums, one row a pair of players
+    import_id INTEGER NOT NULL REFERENCES import,
+    white     TEXT    NOT NULL, -- names as in the file
+    black     TEXT    NOT NULL,
+    wins      INTEGER NOT NULL, -- seen from white
+    draws     INTEGER NOT NULL,
+    losses    INTEGER NOT NULL,
+    PRIMARY KEY (import_id, white, black)
+) STRICT, WITHOUT ROWID;
