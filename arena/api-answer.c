@@ -210,6 +210,17 @@ on_done(struct read_job *job) {
     free(t);
 }
 
+/* Nobody waits for the answer any more: what has not been begun is not computed. */
+static void
+on_gone(struct httpd_request *q) {
+    struct task *t = q->user;
+    if (!readers_drop(t->api->readers, &t->job))
+        return; /* on_done() ends it */
+    httpd_answer(q, &(struct httpd_answer){.status = 503});
+    free(t->more);
+    free(t);
+}
+
 static void
 ask(struct call *c, const char *type, bool slow,
     int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
@@ -225,8 +236,12 @@ ask(struct call *c, const char *type, bool slow,
     t->post = !is_reading(c->q);
     t->zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
     http_query_read(c->q->head.query, &t->query, &wrong); /* it has been read once, so it can be */
+    c->q->user = t;
+    c->q->on_gone = on_gone;
+    c->q->soon = true;
     if (readers_add(c->api->readers, &t->job) == 0)
         return;
+    c->q->on_gone = NULL;
     free(t->more);
     free(t);
     api_refuse(c->q, 503, "busy", "too many questions wait for the database: ask again");

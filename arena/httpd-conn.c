@@ -512,7 +512,7 @@ advance(struct httpd_conn *c) {
 static void
 on_end(struct httpd_conn *c) {
     bool answering = c->state == CONN_BUSY || c->state == CONN_FLUSH;
-    if (!answering || (c->q && c->q->on_gone)) {
+    if (!answering || (c->q && c->q->on_gone && !c->q->soon)) {
         conn_kill(c);
         return;
     }

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,22 @@ find_idlest(struct httpd *h, const unsigned char *key) {
     return found;
 }
 
+/* A client that hung up while it was being answered: the loop may come to its end only later. */
+static struct httpd_conn *
+find_gone(struct httpd *h, const unsigned char *key) {
+    struct pollfd *asked = mem_zero((size_t)h->counts.open, sizeof *asked);
+    struct httpd_conn *found = NULL;
+    nfds_t n = 0, i = 0;
+    for (struct httpd_conn *c = h->conns; c; c = c->next)
+        asked[n++] = (struct pollfd){.fd = c->fd, .events = POLLRDHUP};
+    if (poll(asked, n, 0) > 0)
+        for (struct httpd_conn *c = h->conns; c && !found; c = c->next, i++)
+            if (asked[i].revents && !c->trusted && (!key || !memcmp(c->peer, key, 16)))
+                found = c;
+    free(asked);
+    return found;
+}
+
 static int
 count_from(const struct httpd *h, const unsigned char *key) {
     int n = 0;
@@ -91,11 +108,14 @@ make_room(struct httpd *h, const unsigned char *key) {
     bool address_full = count_from(h, key) >= h->setup.per_address;
     if (!address_full && h->counts.open < h->setup.connections)
         return true;
-    struct httpd_conn *idlest = find_idlest(h, address_full ? key : NULL);
-    if (!idlest)
+    const unsigned char *among = address_full ? key : NULL;
+    struct httpd_conn *c = find_idlest(h, among);
+    if (!c)
+        c = find_gone(h, among);
+    if (!c)
         return false;
     h->counts.evicted++;
-    conn_kill(idlest);
+    conn_kill(c);
     return true;
 }
 

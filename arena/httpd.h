@@ -24,6 +24,7 @@ struct httpd_request {
     const char *address; /* of this end of the connection: "127.0.0.1" */
     /* Owned by whoever answers: called once when the client goes before the answer has ended. */
     void (*on_gone)(struct httpd_request *q);
+    bool soon; /* with on_gone: a client that closes its sending side only still gets its answer */
     void (*on_drain)(struct httpd_request *q); /* of a stream: all has gone out */
     void *user;
     struct httpd_conn *conn; /* of httpd.c; NULL: the client has gone */

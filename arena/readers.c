@@ -40,20 +40,23 @@ push(struct queue *q, struct read_job *j) {
     q->slow += j->slow;
 }
 
+static struct read_job *
+unlink_at(struct queue *q, struct read_job **at) {
+    struct read_job *j = *at;
+    *at = j->next;
+    if (!j->next)
+        q->last = at;
+    q->n--;
+    q->slow -= j->slow;
+    return j;
+}
+
 /* The first job, or the first that is not slow. */
 static struct read_job *
 take(struct queue *q, bool no_slow) {
-    for (struct read_job **at = &q->first; *at; at = &(*at)->next) {
-        struct read_job *j = *at;
-        if (no_slow && j->slow)
-            continue;
-        *at = j->next;
-        if (!j->next)
-            q->last = at;
-        q->n--;
-        q->slow -= j->slow;
-        return j;
-    }
+    for (struct read_job **at = &q->first; *at; at = &(*at)->next)
+        if (!no_slow || !(*at)->slow)
+            return unlink_at(q, at);
     return NULL;
 }
 
@@ -185,4 +188,17 @@ readers_add(struct readers *r, struct read_job *j) {
     }
     pthread_mutex_unlock(&r->lock);
     return full ? -1 : 0;
+}
+
+bool
+readers_drop(struct readers *r, struct read_job *j) {
+    pthread_mutex_lock(&r->lock);
+    struct read_job **at = &r->waiting.first;
+    while (*at && *at != j)
+        at = &(*at)->next;
+    bool found = *at != NULL;
+    if (found)
+        unlink_at(&r->waiting, at);
+    pthread_mutex_unlock(&r->lock);
+    return found;
 }

@@ -28,5 +28,8 @@ struct readers *readers_new(struct event_base *base, const char *database, struc
 /* Waits for jobs at work, calls done() of all, worked upon or not. NULL is fine. */
 void readers_free(struct readers *r);
 int readers_add(struct readers *r, struct read_job *j); /* -1: too many wait, ask later */
+/* Takes a job back that nobody has begun: the caller's again, done() is not called. False: it has
+ * begun, and done() will be called as ever. */
+bool readers_drop(struct readers *r, struct read_job *j);
 
 #endif

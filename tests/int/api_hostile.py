@@ -24,10 +24,6 @@ def program():
     return asan, (("setarch", "-R") if fixed else ())
 
 
-def alive(s):
-    return s.call("GET", "/api/health", token=False).status == 200
-
-
 def malformed(s):
     token = b"Authorization: Bearer " + s.token.encode() + b"\r\n"
     post = b"POST /api/learner HTTP/1.1\r\n" + HOST + token
@@ -95,7 +91,7 @@ def malformed(s):
         closed = b"Connection: close" in got and b'{"error":{"code":' in got
         check("%s is refused with %d, once" % (name, status), statuses(got) == [status] and closed,
               got[:300])
-    check("the server lives", alive(s))
+    check("the server lives", s.alive())
 
 
 def smuggling(s):
@@ -220,13 +216,13 @@ def crowds(s):
     idle = []
     for _ in range(200):
         idle.append(s.connect())
-    check("200 silent connections keep nobody out", all(alive(s) for _ in range(20)))
+    check("200 silent connections keep nobody out", all(s.alive() for _ in range(20)))
     partial = []
     for _ in range(200):
         c = s.connect()
         c.sendall(b"GET / HTTP/1.1\r\nX: ")
         partial.append(c)
-    check("nor do 200 unfinished heads", all(alive(s) for _ in range(20)))
+    check("nor do 200 unfinished heads", all(s.alive() for _ in range(20)))
     for c in idle + partial:
         c.close()
     readers = []
@@ -236,17 +232,17 @@ def crowds(s):
         c.sendall(b"GET /api/live HTTP/1.1\r\n" + HOST + b"\r\n")
         readers.append(c)
     time.sleep(0.5)
-    status = s.call("GET", "/api/live", token=False).status if alive(s) else 0
+    status = s.call("GET", "/api/live", token=False).status if s.alive() else 0
     check("there are only so many listeners", status == 503, status)
     for c in readers:
         c.close()
     time.sleep(0.3)
-    check("and those that go make room", alive(s))
+    check("and those that go make room", s.alive())
     for _ in range(300):
         c = s.connect()
         c.sendall(b"GET /api/games HTTP/1.1\r\n" + HOST + b"\r\n")
         c.close()
-    check("clients that do not wait for their answers cost nothing", alive(s))
+    check("clients that do not wait for their answers cost nothing", s.alive())
 
 
 def vanished(s):
@@ -263,7 +259,7 @@ def vanished(s):
     except OSError:
         pass
     check("a client that only asks is not read for ever", sent < 1000, sent)
-    check("and others are served", alive(s))
+    check("and others are served", s.alive())
     c.close()
 
 

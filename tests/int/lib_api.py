@@ -85,6 +85,17 @@ class Server:
         finally:
             connection.close()
 
+    def alive(self):
+        """Does it serve a client that behaves? Where not, the reason is printed."""
+        try:
+            answer = self.call("GET", "/api/health", token=False)
+            why = None if answer.status == 200 else (answer.status, answer.body)
+        except (OSError, http.client.HTTPException) as problem:
+            why = repr(problem)
+        if why:
+            print("# not served: %s" % (why,), flush=True)
+        return why is None
+
     def connect(self, timeout=5):
         return socket.create_connection((self.host, self.port), timeout)
 

@@ -95,11 +95,17 @@ done(struct read_job *job) {
         event_base_loopbreak(f->base);
 }
 
-static int
-add(struct fixture *f, bool slow) {
+static struct job *
+new_job(struct fixture *f, bool slow) {
     struct job *j = mem_zero(1, sizeof *j);
     j->job = (struct read_job){.slow = slow, .work = work, .done = done};
     j->f = f;
+    return j;
+}
+
+static int
+add(struct fixture *f, bool slow) {
+    struct job *j = new_job(f, slow);
     if (readers_add(f->readers, &j->job) == 0)
         return 0;
     free(j);
@@ -158,6 +164,31 @@ test_too_many_are_refused(void **state) {
     run_until(f, added);
 }
 
+/* What has not been begun can be taken back, from any place in the queue; the rest is done. */
+static void
+test_dropping(void **state) {
+    struct fixture *f = *state;
+    struct job *job[5];
+    f->hold = true;
+    assert_int_equal(add(f, true), 0);
+    while (!f->slow_at_work)
+        usleep(1000);
+    for (int i = 0; i < 5; i++) {
+        job[i] = new_job(f, true);
+        assert_int_equal(readers_add(f->readers, &job[i]->job), 0);
+    }
+    static const int dropped[] = {0, 4, 2};
+    for (int i = 0; i < 3; i++) {
+        assert_true(readers_drop(f->readers, &job[dropped[i]]->job));
+        assert_false(readers_drop(f->readers, &job[dropped[i]]->job));
+        free(job[dropped[i]]);
+    }
+    assert_int_equal(add(f, true), 0); /* the end of the queue is where it was */
+    f->hold = false;
+    run_until(f, 4);
+    assert_int_equal(f->worked, 4);
+}
+
 /* done() is called for all when the readers stop, also for those nobody has worked on. */
 static void
 test_stopping(void **state) {
@@ -189,6 +220,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_all_are_done, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slow_ones_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dropping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stopping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_database, set_up, tear_down),
     };
