@@ -1,121 +1,119 @@
-/* agon matches: recorded matches, newest first, as a table for people or as lines for programs. */
+/* agon matches: recorded matches as a table for people or as lines for programs. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cmd.h"
-#include "cli/rows.h"
+#include "base/clock.h"
+#include "cli/filter.h"
+#include "cli/listing.h"
 #include "cli/run.h"
-#include "cli/table.h"
 
-enum { BINDS = 6, LIMIT = 20 };
+enum { BINDS = FILTER_BINDS + 9, LIMIT = 20 };
 
-enum style { AS_TABLE, AS_JSON, AS_CSV };
-
-struct listing {
-    enum style style;
-    bool several; /* games: which one is a column then */
-    struct table table;
-    int rows;
+static const struct listing_column columns[] = {
+    {"id", ">match", 0},
+    {"kind", "kind", 0},
+    {"iteration", ">step", 0},
+    {"player0", "seat 0", 0},
+    {"player1", "seat 1", 0},
+    {"outcome", "outcome", 0},
+    {"reason", "reason", 0},
+    {"turns", ">turns", 0},
+    {"started", "began (UTC)", 19},
+    {0},
+};
+/* Of a run with several games. */
+static const struct listing_column with_game[] = {
+    {"id", ">match", 0},
+    {"game", "game", 0},
+    {"kind", "kind", 0},
+    {"iteration", ">step", 0},
+    {"player0", "seat 0", 0},
+    {"player1", "seat 1", 0},
+    {"outcome", "outcome", 0},
+    {"reason", "reason", 0},
+    {"turns", ">turns", 0},
+    {"started", "began (UTC)", 19},
+    {0},
 };
 
-static void
-add_row(struct listing *l, const struct store_cell *cell, int cells) {
-    static const char *const names[] = {"id",      "game",    "kind",    "iteration",
-                                        "player0", "player1", "outcome", "reason",
-                                        "turns",   "started", NULL};
-    struct table *t = &l->table;
-    for (int i = 0; names[i]; i++) {
-        if (!l->several && !strcmp(names[i], "game"))
-            continue;
-        const char *s = row_text(cell, cells, names[i]);
-        if (!strcmp(names[i], "started") && s)
-            table_fmt(t, "%.19s", s);
-        else
-            table_add(t, s);
+static const char *const sorts[] = {"newest",  "oldest",   "longest", "shortest",
+                                    "slowest", "quickest", NULL};
+static const char *const results[] = {"0", "1", "draw", "none", NULL};
+
+static struct store_bind *
+add_number(struct store_bind *at, const char *name, long long number) {
+    *at = (struct store_bind){.name = name, .number = number};
+    return at + 1;
+}
+
+/* Ids, times and lengths. Returns the end of what was filled in, or NULL. */
+static struct store_bind *
+bind_ranges(const struct cmd_args *a, struct store_bind *at, struct err *e) {
+    static const char *const times[][2] = {{"since", ":since"}, {"until", ":until"}};
+    const char *length = cmd_flag(a, "length");
+    long long before, after;
+    int64_t ms, now = clock_wall_ms(), turns[2];
+    if (run_number("--before", cmd_flag(a, "before"), 0, INT64_MAX, -1, &before, e) < 0 ||
+        run_number("--after", cmd_flag(a, "after"), 0, INT64_MAX, -1, &after, e) < 0 ||
+        (length && filter_range("--length", length, turns, e) < 0))
+        return NULL;
+    if (before >= 0)
+        at = add_number(at, ":before", before);
+    if (after >= 0)
+        at = add_number(at, ":after", after);
+    for (int i = 0; i < 2; i++) {
+        const char *value = cmd_flag(a, times[i][0]);
+        if (value && filter_time(i ? "--until" : "--since", value, now, &ms, e) < 0)
+            return NULL;
+        if (value)
+            at = add_number(at, times[i][1], ms);
     }
-}
-
-static int
-each(void *arg, const struct store_cell *cell, int cells) {
-    struct listing *l = arg;
-    if (l->style == AS_JSON) {
-        row_print_json(stdout, cell, cells);
-    } else if (l->style == AS_CSV) {
-        if (!l->rows)
-            row_print_csv(stdout, cell, cells, true);
-        row_print_csv(stdout, cell, cells, false);
-    } else {
-        add_row(l, cell, cells);
-    }
-    l->rows++;
-    return 0;
-}
-
-static int
-one_of(const char *flag, const char *value, const char *(*name)(int), int count, struct err *e) {
-    char list[256];
-    struct text t;
-    if (!value)
-        return 0;
-    text_init(&t, list, sizeof list);
-    for (int i = 0; i < count; i++) {
-        if (!strcmp(value, name(i)))
-            return 0;
-        text_fmt(&t, "%s%s", i ? ", " : "", name(i));
-    }
-    return err_set(e, "--%s %.40s: there are %s", flag, value, list);
-}
-
-static const char *
-kind_name(int i) {
-    return match_kind_name((enum match_kind)i);
-}
-
-static const char *
-reason_name(int i) {
-    return match_reason_name((enum match_reason)i);
+    if (length && turns[0] >= 0)
+        at = add_number(at, ":least", turns[0]);
+    if (length && turns[1] >= 0)
+        at = add_number(at, ":most", turns[1]);
+    return at;
 }
 
 /* Fills the parameters of the query that were asked for; returns how many. */
 static int
-bind_filters(const struct run *r, const struct cmd_args *a, struct store_bind *bind,
+bind_filters(const struct run *r, const struct cmd_args *a, struct store_bind bind[BINDS],
              struct err *e) {
-    const char *game = cmd_flag(a, "game"), *kind = cmd_flag(a, "kind");
-    const char *reason = cmd_flag(a, "reason"), *policy = cmd_flag(a, "policy");
-    long long limit, before;
-    int n = 0;
+    const char *sort = cmd_flag(a, "sort"), *result = cmd_flag(a, "result");
+    long long limit;
     if (run_number("--limit", cmd_flag(a, "limit"), 1, 10000, LIMIT, &limit, e) < 0 ||
-        run_number("--before", cmd_flag(a, "before"), 0, INT64_MAX, -1, &before, e) < 0 ||
-        one_of("kind", kind, kind_name, MATCH_PLAY + 1, e) < 0 ||
-        one_of("reason", reason, reason_name, END_REASONS, e) < 0)
+        filter_word("--sort", sort, sorts, e) < 0 ||
+        filter_word("--result", result, results, e) < 0)
         return -1;
-    bind[n++] = (struct store_bind){.name = ":limit", .number = limit};
-    if (before >= 0)
-        bind[n++] = (struct store_bind){.name = ":before", .number = before};
-    if (game)
-        bind[n++] = (struct store_bind){.name = ":game", .text = game};
-    if (kind)
-        bind[n++] = (struct store_bind){.name = ":kind", .text = kind};
-    if (reason)
-        bind[n++] = (struct store_bind){.name = ":reason", .text = reason};
-    if (policy) {
-        struct store_policy p;
-        if (run_policy(r, policy, &p, e) < 0)
-            return -1;
-        if (!p.id)
-            return err_set(e, "--policy %.40s: it has played no match of %s", policy, r->dir);
-        bind[n++] = (struct store_bind){.name = ":policy", .number = p.id};
-    }
-    return n;
+    int n = filter_matches(r, a, bind, e);
+    struct store_bind *at = n < 0 ? NULL : bind_ranges(a, bind + n, e);
+    if (!at)
+        return -1;
+    at = add_number(at, ":limit", limit);
+    if (result)
+        *at++ = (struct store_bind){.name = ":result", .text = result};
+    if (sort && strcmp(sort, "newest") && strcmp(sort, "oldest"))
+        *at++ = (struct store_bind){.name = ":sort", .text = sort};
+    return (int)(at - bind);
+}
+
+static const char *
+find_question(const char *sort) {
+    if (!sort || !strcmp(sort, "newest"))
+        return "matches";
+    return strcmp(sort, "oldest") ? "matches_by" : "matches_oldest";
 }
 
 static void
-print_end(const struct run *r, const struct listing *l, int binds) {
-    if (l->style != AS_TABLE)
+print_end(const struct run *r, const struct listing *l, const char *sort, bool filtered) {
+    if (l->style != LISTING_TABLE)
         return;
     if (l->rows)
-        printf("\n%s: `agon replay ID` prints a match, --before ID shows older ones.\n", r->dir);
-    else if (binds > 1)
+        printf("\n%s: `agon replay ID` prints a match, %s.\n", r->dir,
+               !sort || !strcmp(sort, "newest") ? "--before ID shows older ones"
+               : !strcmp(sort, "oldest")        ? "--after ID shows newer ones"
+                                                : "--limit N shows more");
+    else if (filtered)
         printf("%s: no match is like that.\n", r->dir);
     else
         printf("%s: no match is recorded yet.\n", r->dir);
@@ -123,27 +121,19 @@ print_end(const struct run *r, const struct listing *l, int binds) {
 
 static int
 run_matches(const struct cmd_args *a, struct err *e) {
-    static const char *const heads[] = {">match",  "kind",   ">step",  "seat 0",      "seat 1",
-                                        "outcome", "reason", ">turns", "began (UTC)", NULL};
-    static const char *const with_game[] = {">match", "game",        "kind",    ">step",
-                                            "seat 0", "seat 1",      "outcome", "reason",
-                                            ">turns", "began (UTC)", NULL};
     struct run r = {0};
     struct store_bind bind[BINDS];
-    struct listing l = {.style = cmd_flag(a, "json")  ? AS_JSON
-                                 : cmd_flag(a, "csv") ? AS_CSV
-                                                      : AS_TABLE};
-    if (run_open(&r, cmd_flag(a, "run"), e) < 0)
+    struct listing l = {.rows = 0};
+    const char *sort = cmd_flag(a, "sort");
+    if (listing_style(a, &l.style, e) < 0 || run_open(&r, cmd_flag(a, "run"), e) < 0)
         return -1;
     int n = bind_filters(&r, a, bind, e), status = -1;
     if (n >= 0) {
-        l.several = r.games > 1;
-        table_init(&l.table, l.several ? with_game : heads);
-        status = store_query(r.store, "matches", bind, (size_t)n, each, &l, e);
-        if (l.style == AS_TABLE && l.rows)
-            table_print(&l.table, stdout);
+        l.show = r.games > 1 ? with_game : columns;
+        status = store_query(r.store, find_question(sort), bind, (size_t)n, listing_row, &l, e);
+        listing_end(&l);
         if (status >= 0)
-            print_end(&r, &l, n);
+            print_end(&r, &l, sort, n > 1);
     }
     run_close(&r);
     return status < 0 ? -1 : 0;
@@ -156,14 +146,18 @@ const struct cmd cmd_matches = {
     .flags =
         (const struct cmd_flag[]){
             {"run", "DIR", "the run's folder (default: the newest under runs/)"},
-            {"game", "GAME", "of this game"},
-            {"policy", "POLICY", "with this policy in a seat: latest, a hash, a scripted player"},
-            {"reason", "REASON", "that ended so: play, invalid, \"no answer\", ..."},
-            {"kind", "KIND", "train, warmup, eval or play"},
-            {"limit", "N", "at most so many (default 20)"},
+            FILTER_FLAGS,
+            {"result", "RESULT", "0 or 1 (that seat won), draw, or none (aborted)"},
+            {"length", "RANGE", "with so many turns: 5, 5-8, 5-, -8"},
+            {"since", "TIME",
+             "begun at or after: 2026-12-01, \"2026-12-01 05:30\" (UTC), or 10m, "
+             "2h, 3d ago"},
+            {"until", "TIME", "begun before"},
             {"before", "ID", "older than match ID"},
-            {"json", NULL, "one JSON object a line"},
-            {"csv", NULL, "comma-separated values"},
+            {"after", "ID", "newer than match ID"},
+            {"sort", "ORDER", "newest (default), oldest, longest, shortest, slowest, quickest"},
+            {"limit", "N", "at most so many (default 20)"},
+            LISTING_FLAGS,
             {0},
         },
     .run = run_matches,

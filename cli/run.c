@@ -13,6 +13,8 @@
 #include "policy/snap.h"
 #include "policy/token.h"
 
+enum { PATIENCE_SECONDS = 60 }; /* with a question: nobody else waits for a command */
+
 static const char root[] = "runs";
 
 /* When the run's database changed last, in nanoseconds; 0: there is none. The write-ahead log
@@ -90,6 +92,8 @@ open_parts(struct run *r, struct err *e) {
         return -1;
     snprintf(path, sizeof path, "%s/run.db", r->dir);
     r->store = store_open(path, STORE_READ, false, e);
+    if (r->store)
+        store_set_patience(r->store, PATIENCE_SECONDS);
     return r->store ? 0 : -1;
 }
 

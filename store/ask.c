@@ -4,6 +4,7 @@
  * long. */
 #include "store/store-int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -76,8 +77,24 @@ swap_limits(struct store *s, struct limit *l, int n, bool back) {
     }
 }
 
+/* "SQL, line 2, column 5" where SQLite knows the place, or else "SQL". Columns are bytes. */
+static void
+name_place(const char *sql, int offset, char out[64]) {
+    int line = 1, column = 1;
+    for (int i = 0; i < offset && sql[i]; i++) {
+        column = sql[i] == '\n' ? 1 : column + 1;
+        line += sql[i] == '\n';
+    }
+    if (offset < 0)
+        snprintf(out, 64, "SQL");
+    else
+        snprintf(out, 64, "SQL, line %d, column %d", line, column);
+}
+
 static int
-fail(struct store *s, const struct watch *w, const struct store_sql *q, struct err *e) {
+fail(struct store *s, const struct watch *w, const struct store_sql *q, const char *sql,
+     struct err *e) {
+    char place[64];
     if (w->refused)
         return store_fail(s, e, "only reading is possible here: %s is refused", w->refused);
     if (w->late)
@@ -85,15 +102,16 @@ fail(struct store *s, const struct watch *w, const struct store_sql *q, struct e
                           (double)q->most_us / 1e6);
     if (w->large)
         return store_fail(s, e, "it takes too much memory, ask for less");
-    return sql_fail(s, e, "SQL");
+    name_place(sql, sqlite3_error_offset(s->db), place);
+    return sql_fail(s, e, "%s", place);
 }
 
-/* Nothing but blanks and semicolons behind the statement. */
-static bool
-is_end(const char *p, const char *end) {
+/* What stands behind the statement and its blanks and semicolons. */
+static const char *
+skip_blanks(const char *p, const char *end) {
     while (p < end && strchr(" \t\r\n;", *p) && *p)
         p++;
-    return p == end;
+    return p;
 }
 
 static sqlite3_stmt *
@@ -101,6 +119,7 @@ prepare(struct store *s, const char *sql, size_t n, const struct watch *w,
         const struct store_sql *q, struct err *e) {
     sqlite3_stmt *st = NULL;
     const char *tail = sql;
+    char place[64];
     if (n > SQL_MOST) {
         store_fail(s, e, "SQL: the question is longer than %d bytes", SQL_MOST);
         return NULL;
@@ -110,12 +129,13 @@ prepare(struct store *s, const char *sql, size_t n, const struct watch *w,
         return NULL;
     }
     if (sqlite3_prepare_v2(s->db, sql, (int)n, &st, &tail))
-        fail(s, w, q, e);
+        fail(s, w, q, sql, e);
     else if (!st)
         store_fail(s, e, "SQL: there is no question");
-    else if (!is_end(tail, sql + n))
-        store_fail(s, e, "SQL: one statement at a time");
-    else if (!sqlite3_stmt_readonly(st) || !sqlite3_column_count(st))
+    else if ((tail = skip_blanks(tail, sql + n)) < sql + n) {
+        name_place(sql, (int)(tail - sql), place);
+        store_fail(s, e, "%s: one statement at a time", place);
+    } else if (!sqlite3_stmt_readonly(st) || !sqlite3_column_count(st))
         store_fail(s, e, "only reading is possible here: this statement is refused");
     else
         return st;
@@ -132,7 +152,8 @@ count_bytes(const struct store_cell *cell, int cells) {
 }
 
 static int
-run(struct store *s, sqlite3_stmt *st, const struct watch *w, struct store_sql *q, struct err *e) {
+run(struct store *s, sqlite3_stmt *st, const struct watch *w, struct store_sql *q, const char *sql,
+    struct err *e) {
     struct store_cell cell[CELLS_MOST] = {{0}};
     struct buf room[CELLS_MOST] = {{0}};
     int cells = sqlite3_column_count(st), rows = 0, rc = SQLITE_DONE;
@@ -150,7 +171,7 @@ run(struct store *s, sqlite3_stmt *st, const struct watch *w, struct store_sql *
     }
     for (int i = 0; i < cells; i++)
         buf_free(&room[i]);
-    return rc == SQLITE_DONE || q->cut ? rows : fail(s, w, q, e);
+    return rc == SQLITE_DONE || q->cut ? rows : fail(s, w, q, sql, e);
 }
 
 int
@@ -170,7 +191,7 @@ store_sql(struct store *s, const char *sql, size_t n, struct store_sql *q, struc
     sqlite3_set_authorizer(s->db, authorize, &w);
     sqlite3_progress_handler(s->db, OPS, on_progress, &w);
     sqlite3_stmt *st = prepare(s, sql, n, &w, q, e);
-    int rows = st ? run(s, st, &w, q, e) : -1;
+    int rows = st ? run(s, st, &w, q, sql, e) : -1;
     sqlite3_finalize(st);
     sqlite3_progress_handler(s->db, 0, NULL, NULL);
     sqlite3_set_authorizer(s->db, NULL, NULL);

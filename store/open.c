@@ -126,6 +126,7 @@ struct store *
 store_open(const char *path, enum store_mode mode, bool full_sync, struct err *e) {
     struct store *s = mem_zero(1, sizeof *s);
     s->mode = mode;
+    s->patience_us = STORE_PATIENCE_US;
     if (mode == STORE_WRITE)
         s->prompt = mem_zero(PROMPT_SLOTS, sizeof *s->prompt);
     if (open_all(s, path, full_sync, e) < 0) {

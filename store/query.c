@@ -1,8 +1,9 @@
 /* The named questions of people and of the API. A question is one row of the table below;
  * parameters that are not given are NULL, which every question takes for "any". Answers are rows of
- * text. :limit rows at most, with ids below :before · :game name or spec · :policy id, name,
- * `latest`, or the first four or more digits of a snapshot's hash · :kind, :reason, :level a word of that column ·
- * :id, :step numbers. */
+ * text. :limit rows at most, with ids below :before · :game name or spec · :policy id, name, or the
+ * first four or more digits of a snapshot's hash, or latest · :kind, :reason, :level a word of that
+ * column · :id, :step numbers · :since, :until milliseconds of UTC · :least, :most turns · :result
+ * the seat that won, draw or none. */
 #include "store/store-int.h"
 
 #include <math.h>
@@ -11,17 +12,39 @@
 
 #include "base/clock.h"
 
-#define MOST_US 2000000 /* a question that takes longer is given up: the server has other work */
 #define PAGE "LIMIT min(max(coalesce(:limit, 50), 0), 10000)"
+/* As a bound of the key, so that a page far down costs what the first one does. */
+#define BEFORE "coalesce(:before, 9223372036854775807)"
 #define POLICY                                                                         \
     "SELECT id FROM policy WHERE id = :policy OR name = :policy OR (kind = 'snapshot'" \
     " AND length(:policy) >= 4 AND substr(name, 1, length(:policy)) = :policy)"        \
-    " OR (:policy = 'latest' AND id = (SELECT policy_after_id FROM step"                \
+    " OR (:policy = 'latest' AND id = (SELECT policy_after_id FROM step"               \
     " ORDER BY step DESC LIMIT 1))"
 #define MATCH_FILTER                                                                         \
-    " (:kind IS NULL OR m.kind = :kind) AND (:before IS NULL OR m.id < :before)"             \
+    " (:kind IS NULL OR m.kind = :kind) AND m.id < " BEFORE                                  \
     " AND (:policy IS NULL OR m.policy0_id IN (" POLICY ") OR m.policy1_id IN (" POLICY "))" \
     " AND (:game IS NULL OR m.game_id IN (SELECT id FROM game WHERE :game IN (name, spec)))"
+#define MATCH_PARAMS \
+    ":game :policy :kind :reason :result :since :until :least :most :after :before :limit"
+/* What only people ask for. Turns are numbered from 0 without gaps, so that one of them tells
+ * whether there are so many. */
+#define MATCH_MORE                                                                  \
+    " AND (:result IS NULL OR :result = CASE WHEN m.reason = 'aborted' THEN 'none'" \
+    "  WHEN m.result > 0 THEN '0' WHEN m.result < 0 THEN '1' ELSE 'draw' END)"      \
+    " AND (:since IS NULL OR m.started_ms >= :since)"                               \
+    " AND (:until IS NULL OR m.started_ms < :until)"                                \
+    " AND m.id > coalesce(:after, -1)"                                              \
+    " AND (coalesce(:least, 0) < 1 OR EXISTS (SELECT 1 FROM turn t"                 \
+    "  WHERE t.match_id = m.id AND t.turn_no = :least - 1))"                        \
+    " AND (:most IS NULL OR NOT EXISTS (SELECT 1 FROM turn t"                       \
+    "  WHERE t.match_id = m.id AND t.turn_no = :most))"
+/* Two arms: forfeits have an index of their own. */
+#define MATCHES_BY_ID(order)                                                              \
+    "WITH picked AS (SELECT id FROM match m WHERE (:reason IS NULL OR :reason = 'play')"  \
+    "  AND (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER MATCH_MORE           \
+    "  UNION ALL SELECT id FROM match m WHERE m.reason = :reason AND m.reason <> 'play' " \
+    "AND" MATCH_FILTER MATCH_MORE "  ORDER BY id " order " " PAGE ")"                     \
+    " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id ORDER BY v.id " order
 
 static const struct store_named named[] = {
     {"status", "counts, the newest step, and the speed over the last 1000 match ids", "",
@@ -45,12 +68,18 @@ static const struct store_named named[] = {
      "  (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size())"
      "   AS bytes"
      " FROM t, r"},
-    {"matches", "matches, newest first", ":game :policy :kind :reason :before :limit",
-     "WITH picked AS (SELECT id FROM match m WHERE (:reason IS NULL OR :reason = 'play')"
-     "  AND (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER
-     "  UNION ALL SELECT id FROM match m WHERE m.reason = :reason AND m.reason <> 'play' "
-     "AND" MATCH_FILTER "  ORDER BY id DESC " PAGE ")"
-     " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id ORDER BY v.id DESC"},
+    {"matches", "matches, newest first", MATCH_PARAMS, MATCHES_BY_ID("DESC")},
+    {"matches_oldest", "matches, oldest first", MATCH_PARAMS, MATCHES_BY_ID("ASC")},
+    {"matches_by", "matches by :sort: longest, shortest, slowest or quickest",
+     MATCH_PARAMS " :sort",
+     "WITH picked AS (SELECT id, CASE :sort"
+     "   WHEN 'longest' THEN -(SELECT count(*) FROM turn t WHERE t.match_id = m.id)"
+     "   WHEN 'shortest' THEN (SELECT count(*) FROM turn t WHERE t.match_id = m.id)"
+     "   WHEN 'quickest' THEN m.ended_ms - m.started_ms ELSE m.started_ms - m.ended_ms END AS rank"
+     "  FROM match m WHERE (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER MATCH_MORE
+     "  ORDER BY rank, id DESC " PAGE ")"
+     " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id"
+     " ORDER BY picked.rank, v.id DESC"},
     {"newest", "the oldest id of the newest :limit matches",
      ":game :policy :kind :reason :before :limit",
      "SELECT min(id) AS id, count(*) AS matches FROM (SELECT id FROM match m WHERE"
@@ -66,7 +95,7 @@ static const struct store_named named[] = {
      "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
      " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
      " FROM v_policies p WHERE (:kind IS NULL OR p.kind = :kind)"
-     " AND (:before IS NULL OR p.id < :before) ORDER BY p.id DESC " PAGE},
+     " AND p.id < " BEFORE " ORDER BY p.id DESC " PAGE},
     {"policy", "one policy", ":id",
      "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
      " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
@@ -88,8 +117,8 @@ static const struct store_named named[] = {
      "SELECT kind, reason, sum(matches) AS matches, sum(turns) AS turns, sum(tokens) AS tokens"
      " FROM tally GROUP BY kind, reason ORDER BY kind, reason"},
     {"steps", "learner steps, newest first", ":step :before :limit",
-     "SELECT * FROM v_steps WHERE (:step IS NULL OR step = :step)"
-     " AND (:before IS NULL OR step < :before) ORDER BY step DESC " PAGE},
+     "SELECT * FROM v_steps WHERE step BETWEEN coalesce(:step, 0) AND"
+     " coalesce(:step, 9223372036854775807) AND step < " BEFORE " ORDER BY step DESC " PAGE},
     {"series", "means of the steps' measurements over :points stretches of the run",
      ":from :to :points",
      "WITH r AS (SELECT max(min(step), coalesce(:from, 0)) AS a,"
@@ -107,11 +136,53 @@ static const struct store_named named[] = {
      " ORDER BY 1"},
     {"samples", "what a step learned from", ":step :limit",
      "SELECT * FROM v_samples WHERE step = :step ORDER BY match_id, seat " PAGE},
+    {"why", "the samples of a step, the largest advantage first, or by :sort match",
+     ":step :sort :limit",
+     "WITH picked AS (SELECT *, CASE :sort WHEN 'match' THEN 0 ELSE -abs(advantage) END AS rank"
+     "  FROM v_samples WHERE step = :step ORDER BY rank, match_id, seat " PAGE ")"
+     " SELECT s.match_id, s.seat, m.kind, g.spec AS game, p.label AS player,"
+     "  o.label AS opponent, s.ret, s.baseline, s.advantage, s.staleness, m.reason,"
+     "  (SELECT count(*) FROM turn t WHERE t.match_id = m.id AND t.seat = s.seat) AS turns,"
+     "  (SELECT coalesce(sum(t.ntokens), 0) FROM turn t WHERE t.match_id = m.id"
+     "   AND t.seat = s.seat) AS tokens, m.deal, m.game_id, p.id AS policy_id, s.step"
+     " FROM picked s JOIN match m ON m.id = s.match_id LEFT JOIN game g ON g.id = m.game_id"
+     " LEFT JOIN v_policies p ON p.id = CASE s.seat WHEN 0 THEN m.policy0_id ELSE m.policy1_id END"
+     " LEFT JOIN v_policies o ON o.id = CASE s.seat WHEN 0 THEN m.policy1_id ELSE m.policy0_id END"
+     " ORDER BY s.rank, s.match_id, s.seat"},
+    {"why_sum", "what a step learned from, in one row", ":step",
+     "WITH x AS (SELECT * FROM v_samples WHERE step = :step),"
+     " t AS (SELECT t.prompt_id, t.reply, t.ntokens FROM x JOIN turn t"
+     "  ON t.match_id = x.match_id AND t.seat = x.seat)"
+     " SELECT coalesce((SELECT sum(last_match - first_match + 1) FROM lease WHERE step = :step), 0)"
+     "   AS leased, count(DISTINCT match_id) AS matches, count(*) AS samples,"
+     "  (SELECT count(DISTINCT m.deal) FROM match m WHERE m.id IN (SELECT match_id FROM x)) AS "
+     "deals,"
+     "  (SELECT count(*) FROM t) AS replies,"
+     "  (SELECT count(*) FROM (SELECT DISTINCT prompt_id, reply FROM t)) AS distinct_replies,"
+     "  (SELECT coalesce(sum(ntokens), 0) FROM t) AS tokens,"
+     "  avg(abs(advantage)) AS mean_advantage, max(abs(advantage)) AS largest_advantage,"
+     "  coalesce(sum(advantage > 0), 0) AS raised, coalesce(sum(advantage < 0), 0) AS lowered,"
+     "  max(staleness) AS staleness FROM x"},
+    {"why_roles", "what a step learned from, by game, kind and seat", ":step",
+     "SELECT g.spec AS game, m.kind, s.seat, count(*) AS samples, avg(s.ret) AS ret,"
+     " avg(s.baseline) AS baseline, avg(s.advantage) AS advantage,"
+     " max(abs(s.advantage)) AS largest_advantage, m.game_id"
+     " FROM v_samples s JOIN match m ON m.id = s.match_id LEFT JOIN game g ON g.id = m.game_id"
+     " WHERE s.step = :step GROUP BY m.game_id, m.kind, s.seat ORDER BY m.game_id, m.kind, s.seat"},
+    {"why_match", "where a match stands on its way to a step", ":id",
+     "SELECT m.id, m.kind, m.reason, m.iteration, l.id AS lease, l.step, t.refused,"
+     " (SELECT max(last_match) FROM lease) AS last_leased, (SELECT max(step) FROM step) AS newest"
+     " FROM match m LEFT JOIN lease l ON l.first_match <= m.id AND l.id = (SELECT id FROM lease"
+     "  WHERE last_match >= m.id ORDER BY last_match LIMIT 1)"
+     " LEFT JOIN step t ON t.step = l.step WHERE m.id = :id"},
+    {"staleness", "of what the newest step learned from", "",
+     "SELECT step, count(*) AS samples, avg(staleness) AS mean, max(staleness) AS most"
+     " FROM v_samples WHERE step = (SELECT max(step) FROM step)"},
     {"evals", "evaluations, newest first", ":game :policy :before :limit",
      "SELECT v.id, v.step, p.label AS policy, g.spec AS game, v.kind, v.report, v.at_ms,"
      " v.policy_id, v.game_id FROM eval v LEFT JOIN v_policies p ON p.id = v.policy_id"
      " LEFT JOIN game g ON g.id = v.game_id WHERE (:game IS NULL OR :game IN (g.name, g.spec))"
-     " AND (:policy IS NULL OR v.policy_id IN (" POLICY ")) AND (:before IS NULL OR v.id < :before)"
+     " AND (:policy IS NULL OR v.policy_id IN (" POLICY ")) AND v.id < " BEFORE
      " ORDER BY v.id DESC " PAGE},
     {"imports", "results that were played elsewhere", ":game :limit",
      "SELECT * FROM v_imports WHERE (:game IS NULL OR game_id IN"
@@ -123,13 +194,47 @@ static const struct store_named named[] = {
      " LEFT JOIN game g ON g.id = i.game_id ORDER BY i.id DESC " PAGE},
     {"events", "what happened to the run, newest first", ":level :before :limit",
      "SELECT * FROM event WHERE (:level IS NULL OR level = :level)"
-     " AND (:before IS NULL OR id < :before) ORDER BY id DESC " PAGE},
+     " AND id < " BEFORE " ORDER BY id DESC " PAGE},
     {"games", "games, with how many matches each has", "",
      "SELECT g.*, coalesce((SELECT sum(matches) FROM tally t WHERE t.game_id = g.id), 0) AS matches"
      " FROM game g ORDER BY g.id"},
     {"forfeits", "matches lost for another reason than play: reason, game, player", ":game :limit",
      "SELECT * FROM v_forfeits WHERE (:game IS NULL OR game = :game OR game_id IN"
      " (SELECT id FROM game WHERE name = :game)) ORDER BY matches DESC " PAGE},
+    {"forfeit_shares",
+     "matches lost for another reason than play by what :by names: reason, game,"
+     " policy, seat, kind; with how many the group played",
+     ":by :game :policy :kind :reason :limit",
+     "WITH s AS (SELECT game_id, kind, policy0_id AS policy_id, 0 AS seat, reason, matches,"
+     "  loser = 0 AS lost FROM tally UNION ALL"
+     "  SELECT game_id, kind, policy1_id, 1, reason, matches, loser = 1 FROM tally),"
+     " f AS (SELECT CASE WHEN instr(:by, 'game') THEN game_id END AS game_id,"
+     "  CASE WHEN instr(:by, 'kind') THEN kind END AS kind,"
+     "  CASE WHEN instr(:by, 'policy') THEN policy_id END AS policy_id,"
+     "  CASE WHEN instr(:by, 'seat') THEN seat END AS seat,"
+     "  CASE WHEN instr(:by, 'reason') THEN reason END AS reason, matches,"
+     "  lost AND (:reason IS NULL OR s.reason = :reason) AS lost"
+     "  FROM s WHERE s.reason <> 'aborted' AND (:kind IS NULL OR s.kind = :kind)"
+     "  AND (:policy IS NULL OR s.policy_id IN (" POLICY "))"
+     "  AND (:game IS NULL OR s.game_id IN (SELECT id FROM game WHERE :game IN (name, spec)))),"
+     " n AS (SELECT game_id, kind, policy_id, seat, sum(matches) / CASE WHEN instr(:by, 'policy')"
+     "  OR instr(:by, 'seat') OR :policy IS NOT NULL THEN 1 ELSE 2 END AS played"
+     "  FROM f GROUP BY game_id, kind, policy_id, seat),"
+     " l AS (SELECT reason, game_id, kind, policy_id, seat, sum(matches) AS forfeits FROM f"
+     "  WHERE lost GROUP BY reason, game_id, kind, policy_id, seat)"
+     " SELECT l.reason, g.spec AS game, p.label AS policy, l.seat, l.kind, l.forfeits, n.played,"
+     "  l.forfeits * 1.0 / n.played AS share FROM l JOIN n ON n.game_id IS l.game_id"
+     "  AND n.kind IS l.kind AND n.policy_id IS l.policy_id AND n.seat IS l.seat"
+     " LEFT JOIN game g ON g.id = l.game_id LEFT JOIN v_policies p ON p.id = l.policy_id"
+     " ORDER BY l.forfeits DESC, l.reason, l.game_id, l.policy_id, l.seat, l.kind " PAGE},
+    {"by_game", "how the matches of each game ended", ":kind",
+     "SELECT g.spec AS game, sum(t.matches) AS matches, sum(t.wins0) AS wins0, sum(t.draws) AS "
+     "draws,"
+     " sum(t.wins1) AS wins1, sum(t.result_sum) / sum(t.matches) AS mean,"
+     " coalesce(sum(t.matches) FILTER (WHERE t.loser >= 0), 0) AS forfeits,"
+     " sum(t.turns) AS turns, sum(t.tokens) AS tokens, t.game_id"
+     " FROM tally t LEFT JOIN game g ON g.id = t.game_id WHERE t.reason <> 'aborted'"
+     " AND (:kind IS NULL OR t.kind = :kind) GROUP BY t.game_id ORDER BY t.game_id"},
     {"payoff", "who beats whom, newest policies first", ":game :policy :kind :limit",
      "SELECT * FROM v_payoff WHERE (:game IS NULL OR game = :game OR game_id IN"
      " (SELECT id FROM game WHERE name = :game)) AND (:policy IS NULL OR policy_id IN (" POLICY "))"
@@ -228,6 +333,11 @@ is_late(void *arg) {
     return clock_mono_us() > *(const int64_t *)arg;
 }
 
+void
+store_set_patience(struct store *s, double seconds) {
+    s->patience_us = (int64_t)(seconds * 1e6);
+}
+
 int
 store_query(struct store *s, const char *query, const struct store_bind *bind, size_t nbind,
             int (*each)(void *arg, const struct store_cell *cell, int cells), void *arg,
@@ -238,7 +348,7 @@ store_query(struct store *s, const char *query, const struct store_bind *bind, s
     sqlite3_stmt *st;
     if (sqlite3_prepare_v2(s->db, q->sql, -1, &st, NULL))
         return sql_fail(s, e, "query %s", q->name);
-    int64_t deadline = clock_mono_us() + MOST_US;
+    int64_t deadline = clock_mono_us() + s->patience_us;
     sqlite3_progress_handler(s->db, 100000, is_late, &deadline);
     int rows = bind_all(s, q, st, bind, nbind, e);
     if (!rows)

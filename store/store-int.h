@@ -12,6 +12,7 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x41676f6e /* "Agon" */
+#define STORE_PATIENCE_US 2000000    /* for a named question: the server has other work */
 #define STORE_MAX_ROW (128 << 20)    /* bytes of one row: longer ones are refused, not read */
 #define STORE_MAX_REPLY (16 << 20)   /* bytes of one reply, word or prompt text */
 #define STORE_MAX_TOKENS (4 << 20)   /* tokens of one turn's prompt or reply; moves of one match */
@@ -94,6 +95,7 @@ struct store {
     int64_t rows;            /* matches in the open batch */
     bool retry;              /* the last failure was "busy" or "full" */
     bool reading;            /* store_match_each() is at work */
+    int64_t patience_us;     /* of store_query() */
     int64_t games, policies; /* greatest ids: rows are never deleted, so 1..greatest exist */
     sqlite3_stmt *stmt[SQL_IDS];
     struct prompt_slot *prompt; /* [PROMPT_SLOTS], chosen by hash; NULL for readers */

@@ -263,6 +263,8 @@ struct store_bind {
     const char *text; /* used when not NULL; "" = any */
     int64_t number;
 };
+/* A question that takes longer than two seconds is given up, or than what is set here. */
+void store_set_patience(struct store *s, double seconds);
 int store_query(struct store *s, const char *query, const struct store_bind *bind, size_t nbind,
                 int (*each)(void *arg, const struct store_cell *cell, int cells), void *arg,
                 struct err *e);

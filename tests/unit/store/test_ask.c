@@ -102,6 +102,9 @@ test_refuses_all_else(void **state) {
         {" ; -- nothing", "no question"},
         {"SELECT", ""},
         {"SELECT * FROM nowhere", "no such table"},
+        {"SELECT id,\n  naught\nFROM match", "line 2, column 3: no such column"},
+        {"SELECT 1;\n SELECT 2", "line 2, column 2: one statement"},
+        {"SELECT\n\n1 +* 2", "line 3, column 4"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(question(s, bad[i][0], &seen, &cut, &e), &e, bad[i][1]);
