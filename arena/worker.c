@@ -57,8 +57,8 @@ flush(struct worker *w, struct err *e) {
     return 0;
 }
 
-static int
-check_kernel(const struct model_config *c, struct err *e) {
+int
+worker_check_kernel(const struct model_config *c, struct err *e) {
     size_t dim = (size_t)c->dim, hidden = (size_t)c->hidden;
     size_t kv = dim / (size_t)c->heads * (size_t)c->kv_heads;
     /* Query, key and value are one product, and so are gate and up. */
@@ -92,7 +92,7 @@ on_hello(struct worker *w, struct rd *body, struct err *e) {
     snprintf(w->snapshots, sizeof w->snapshots, "%s/snapshots", h.run);
     w->conf = conf_new();
     if (conf_load(w->conf, path, e) < 0 || setup_load(&w->setup, w->conf, e) < 0 ||
-        check_kernel(&w->setup.model, e) < 0)
+        worker_check_kernel(&w->setup.model, e) < 0)
         return -1;
     w->runner = runner_new(&w->setup);
     if (add_games(w, &h, e) < 0)

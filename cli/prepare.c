@@ -6,9 +6,8 @@
 #include "arena/setup.h"
 #include "base/file.h"
 
-/* runs/<name of the configuration file without folder and ending> */
-static int
-default_dir(const char *config, char out[PREPARE_PATH], struct err *e) {
+int
+prepare_dir(const char *config, char out[PREPARE_PATH], struct err *e) {
     const char *slash = strrchr(config, '/'), *base = slash ? slash + 1 : config;
     const char *dot = strrchr(base, '.');
     size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
@@ -24,7 +23,7 @@ find_dir(const struct cmd_args *a, char out[PREPARE_PATH], struct err *e) {
     if (!dir && !a->words)
         return err_set(e, "say which configuration: agon train configs/kuhn.yaml");
     if (!dir)
-        return default_dir(a->word[0], out, e);
+        return prepare_dir(a->word[0], out, e);
     if (snprintf(out, PREPARE_PATH, "%s", dir) >= PREPARE_PATH)
         return err_set(e, "--run: the path is too long");
     return 0;

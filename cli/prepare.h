@@ -13,6 +13,9 @@ struct prepared {
     bool resumed;      /* the folder held a run already */
 };
 
+/* The folder of a run that is not named: runs/<name of the configuration file, without folder and
+ * ending>. */
+int prepare_dir(const char *config, char out[PREPARE_PATH], struct err *e);
 /* Reads the configuration (word[0], or that of --run alone), --set a.b=c (repeatable), checks that
  * the options fit together and agree with what the run has fixed, makes the folders and writes
  * config.yaml. check_only: stops before anything is written. */

@@ -269,6 +269,19 @@ int store_query(struct store *s, const char *query, const struct store_bind *bin
                 int (*each)(void *arg, const struct store_cell *cell, int cells), void *arg,
                 struct err *e);
 
+/* ---- copies and checks ---- */
+struct store_watch { /* for those who wait; tell() returns true to stop */
+    bool (*tell)(void *arg, int done, int all); /* pages; all is 0 where that is not known */
+    void *arg;
+};
+/* Copies the database as it is now to the new file `path`, while others write. The caller gives the
+ * file its name and syncs it. `w` may be NULL. */
+int store_backup(struct store *s, const char *path, const struct store_watch *w, struct err *e);
+/* Reads the whole file and checks that it is whole: every page, every row, and (unless quick) every
+ * index against its table. */
+int store_check(struct store *s, bool quick, const struct store_watch *w, struct err *e);
+const char *store_sqlite_version(void); /* "3.40.1" */
+
 /* ---- a stranger's own question ---- */
 struct store_sql {
     int rows;     /* most */
