@@ -185,13 +185,17 @@ model_strategies(struct job *j, double *out, struct err *e) {
     double **each = mem_zero((size_t)j->members, sizeof *each);
     double *weight = mem_zero((size_t)j->members, sizeof *weight);
     int n = 0, held = 0, status = 0;
+    struct progress progress;
+    progress_begin(&progress, "snapshots");
     while (n < j->members && !status) {
         bool gone;
+        progress_show(&progress, (uint64_t)n, (uint64_t)j->members);
         if (held == n)
             each[held++] = mem_zero(width, sizeof **each);
         status = member_strategy(j, &cache, n, each[n], &gone, e);
         n += !status && !gone;
     }
+    progress_clear(&progress);
     for (int i = 0; i < n; i++)
         weight[i] = 1.0 / n;
     if (!status && n == 1)
@@ -358,8 +362,11 @@ measure_against(struct job *j, const char *name, json_t *list, struct err *e) {
     int status = load_mine(j, &mine, e);
     if (!status)
         status = load_other(j, &p, name, &other, e);
+    struct progress progress;
+    progress_begin(&progress, "matches");
     if (!status)
-        status = eval_matches(&j->setup, &mine, &other, j->matches, tally, e);
+        status = eval_matches(&j->setup, &mine, &other, j->matches, tally, &progress, e);
+    progress_clear(&progress);
     eval_side_free(&mine);
     eval_side_free(&other);
     if (status < 0)

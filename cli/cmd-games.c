@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -11,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/games-conform.h"
 #include "cli/games-extern.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "games/extern/extern.h"
@@ -214,18 +214,16 @@ show(const char *spec, uint64_t seed, struct err *e) {
 
 /* ---- solve ---- */
 
-struct progress {
-    bool shown;
-    int64_t start_us, told_us;
+struct rounds {
+    struct progress progress;
+    int rounds;
 };
 
 static bool
 tell_progress(void *arg, int round, double nash_conv) {
-    struct progress *p = arg;
-    if (p->shown && clock_mono_us() - p->told_us > 100000) {
-        p->told_us = clock_mono_us();
-        fprintf(stderr, "\rround %d: NashConv %.6f ", round, nash_conv);
-    }
+    struct rounds *r = arg;
+    (void)nash_conv;
+    progress_show(&r->progress, (uint64_t)round, (uint64_t)r->rounds);
     return true;
 }
 
@@ -252,16 +250,16 @@ solve(const char *spec, int rounds, bool json, struct err *e) {
     struct solve *s = solve_new(c.g, &c.args, MAX_NODES, e);
     if (!s)
         return -1;
-    struct progress p = {.shown = isatty(STDERR_FILENO) != 0, .start_us = clock_mono_us()};
+    struct rounds r = {.rounds = rounds};
+    progress_begin(&r.progress, "rounds of CFR+");
     struct solve_report uniform, best;
     double *strategy = mem_zero(solve_width(s), sizeof *strategy);
     solve_uniform(s, strategy);
     solve_evaluate(s, strategy, &uniform);
-    solve_equilibrium(s, rounds, strategy, tell_progress, &p);
+    solve_equilibrium(s, rounds, strategy, tell_progress, &r);
     solve_evaluate(s, strategy, &best);
-    if (p.shown)
-        fputs("\r                                        \r", stderr);
-    double seconds = (double)(clock_mono_us() - p.start_us) / 1e6;
+    progress_clear(&r.progress);
+    double seconds = (double)(clock_mono_us() - r.progress.start_us) / 1e6;
     if (json) {
         printf("{\"game\":\"%s\",\"nodes\":%zu,\"sets\":%zu,\"uniform\":{\"value\":%.12g,"
                "\"nash_conv\":%.12g},\"equilibrium\":{\"rounds\":%d,\"value\":%.12g,\"nash_conv\":"

@@ -73,7 +73,7 @@ count(void *arg, const struct store_match *m) {
 
 int
 eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, int matches,
-             struct eval_tally tally[2], struct err *e) {
+             struct eval_tally tally[2], struct progress *p, struct err *e) {
     const int64_t first_a = 1, first_b = first_a + (a->models ? a->models : 1);
     int na = a->models, nb = b->models;
     tally[0] = tally[1] = (struct eval_tally){0};
@@ -96,6 +96,7 @@ eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, in
             runner_start(r, &job);
         }
         runner_step(r, count, tally);
+        progress_show(p, (uint64_t)next - runner_active(r), (uint64_t)matches);
     }
     runner_free(r);
     return status;

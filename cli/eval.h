@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "arena/setup.h"
+#include "cli/progress.h"
 #include "games/solve.h"
 #include "policy/model.h"
 
@@ -51,7 +52,7 @@ struct eval_tally { /* as one seat */
 /* Plays `matches` (rounded up to an even number) of a against b; tally[i] counts a's matches as
  * seat i. Takes the models of both. */
 int eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, int matches,
-                 struct eval_tally tally[2], struct err *e);
+                 struct eval_tally tally[2], struct progress *p, struct err *e);
 void eval_side_free(struct eval_side *side);
 /* Wilson's 95 % interval of k out of n. */
 void eval_interval(int k, int n, double *low, double *high);
