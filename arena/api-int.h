@@ -150,6 +150,13 @@ void get_series(struct call *c);
 void get_match(struct call *c);
 int match_write(struct task *t, struct store *db, struct json_out *j, int64_t id);
 
+/* Draws the match, which is borrowed, from its beginning. NULL: it cannot be drawn. */
+struct drawing *drawing_new(struct store *db, const struct store_match *m);
+void drawing_free(struct drawing *d);
+/* Writes the member "drawing": the position after so many moves, no fewer than the time before;
+ * null where d is NULL. */
+void drawing_write(struct drawing *d, struct json_out *j, size_t moves);
+
 void get_policy(struct call *c);
 void get_ratings(struct call *c);
 void get_payoff(struct call *c);
@@ -157,8 +164,8 @@ void get_payoff(struct call *c);
 void get_games(struct call *c);
 void post_sql(struct call *c);
 void get_snapshot(struct call *c);
-
 void get_page(struct call *c);
+
 void get_health(struct call *c);
 void get_run(struct call *c);
 void get_overview(struct call *c);

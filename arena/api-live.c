@@ -314,8 +314,8 @@ put_event(struct buf *out, const char *name, json_t *data) {
 /* A whole match as events: match (without its turns and its end), turn, ..., end. */
 static void
 split_match(struct watcher *w) {
-    static const char *const last[] = {"outcome", "winner", "reason",         "forfeited_by",
-                                       "loser",   "result", "learned_in_step"};
+    static const char *const last[] = {"outcome", "winner", "reason",          "forfeited_by",
+                                       "loser",   "result", "learned_in_step", "drawing"};
     json_t *m = json_loadb((const char *)w->task.body.at, w->task.body.len, 0, NULL);
     json_t *turns = json_incref(json_object_get(m, "turns")), *end = json_object(), *turn;
     size_t i;

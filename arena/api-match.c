@@ -47,6 +47,7 @@ struct turns {
     struct store *db;
     struct json_out *j;
     const struct store_match *match; /* NULL: its bytes cannot be read */
+    struct drawing *drawing;         /* NULL: there is none */
     size_t at;
     struct err *e;
     int status;
@@ -60,6 +61,7 @@ add_turn(void *arg, const struct store_cell *cell, int cells) {
     for (int i = 0; i < cells; i++)
         if (strcmp(cell[i].name, "match_id"))
             row_members(t->j, &cell[i], 1);
+    drawing_write(has ? t->drawing : NULL, t->j, has ? (size_t)t->match->turn[t->at].ply : 0);
     write_tokens(t->j, has ? &t->match->turn[t->at] : NULL);
     json_out_close(t->j, '}');
     t->at++;
@@ -71,7 +73,11 @@ with_match(void *arg, const struct store_match *m) {
     struct turns *t = arg;
     struct store_bind id = {":id", NULL, t->task->id};
     t->match = m;
+    t->drawing = m ? drawing_new(t->db, m) : NULL;
     t->status = store_query(t->db, "turns", &id, 1, add_turn, t, t->e);
+    json_out_close(t->j, ']');
+    drawing_write(t->drawing, t->j, m ? m->nmoves : 0);
+    drawing_free(t->drawing);
     return 1;
 }
 
@@ -90,7 +96,6 @@ write_turns(struct task *t, struct store *db, struct json_out *j) {
     }
     if (turns.status < 0)
         return task_fail_store(t, db, &e);
-    json_out_close(j, ']');
     if (got < 0)
         json_out_text(j, "damage", why.text);
     else

@@ -327,6 +327,30 @@ write_rated(struct json_out *j, const struct rated *r) {
     json_out_close(j, '}');
 }
 
+/* Who met whom: [a, b, wins of a, draws, wins of b], a and b indices into the list above. */
+static void
+write_pairs(struct json_out *j, const struct rating_pair *pair, size_t pairs,
+            const struct rated *rated, int n) {
+    int *at = mem_zero((size_t)n + 1, sizeof *at);
+    for (int i = 0; i < n; i++)
+        at[rated[i].place] = i;
+    json_out_open(j, "pairs", '[');
+    for (size_t i = 0; i < pairs; i++) {
+        const struct rating_pair *p = &pair[i];
+        if (p->a < 0 || p->b < 0)
+            continue;
+        json_out_open(j, NULL, '[');
+        json_out_int(j, NULL, at[p->a]);
+        json_out_int(j, NULL, at[p->b]);
+        json_out_real(j, NULL, p->wins);
+        json_out_real(j, NULL, p->draws);
+        json_out_real(j, NULL, p->losses);
+        json_out_close(j, ']');
+    }
+    json_out_close(j, ']');
+    free(at);
+}
+
 /* The rating 0 belongs to the scripted player `random`, where it has played; else to the mean. */
 static void
 rate(const struct results *r, struct store *db, int n, struct json_out *j) {
@@ -357,14 +381,17 @@ rate(const struct results *r, struct store *db, int n, struct json_out *j) {
             anchor = place;
     }
     ratings_fit(pair, r->pairs, n, anchor, rating);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         rated[i].rating = rating[i];
+        rated[i].place = i;
+    }
     qsort(rated, (size_t)n, sizeof *rated, by_elo);
     json_out_text(j, "anchor", anchor >= 0 ? "random" : "mean");
     json_out_open(j, "ratings", '[');
     for (int i = 0; i < n; i++)
         write_rated(j, &rated[i]);
     json_out_close(j, ']');
+    write_pairs(j, pair, r->pairs, rated, n);
     free(pair);
     free(rating);
     free(rated);

@@ -48,8 +48,8 @@ get_openapi(struct call *c) {
 /* ---- routes ---- */
 
 static const struct api_route routes[] = {
-    {HTTP_GET, "/api/events", "level before limit", API_READ, 0, get_events},
     {HTTP_GET, "/", "", API_OPEN, 0, get_page},
+    {HTTP_GET, "/api/events", "level before limit", API_READ, 0, get_events},
     {HTTP_GET, "/api/evals", "game policy before limit", API_READ, 0, get_evals},
     {HTTP_POST, "/api/evals", "", API_CHANGE, BODY_LEARNER, post_evals},
     {HTTP_GET, "/api/forfeits", "game limit", API_READ, 0, get_forfeits},
@@ -81,12 +81,12 @@ static const struct api_route routes[] = {
     {HTTP_GET, "/api/steps", "before limit", API_READ, 0, get_steps},
     {HTTP_POST, "/api/steps", "", API_CHANGE, BODY_LEARNER, post_steps},
     {HTTP_GET, "/metrics", "", API_READ, 0, get_metrics},
-};
-#define ROUTES (sizeof routes / sizeof *routes)
-
     {HTTP_GET, "/page/{file}", "", API_OPEN, 0, get_page},
     {HTTP_GET, "/page/vendor/{file}", "", API_OPEN, 0, get_page},
     {HTTP_GET, "/page/views/{file}", "", API_OPEN, 0, get_page},
+};
+#define ROUTES (sizeof routes / sizeof *routes)
+
 const struct api_route *
 api_route_at(int i) {
     return i >= 0 && (size_t)i < ROUTES ? &routes[i] : NULL;

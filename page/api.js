@@ -52,7 +52,21 @@ export function query(params) {
   return given.length ? '?' + new URLSearchParams(given) : '';
 }
 
+const pause = ms => new Promise(r => setTimeout(r, ms));
+
+// A server that is busy says when to ask again; readings do.
 export async function call(method, path, body, signal) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await callOnce(method, path, body, signal);
+    } catch (e) {
+      if (e.status !== 503 || method !== 'GET' || tries === 3) throw e;
+      await pause(500 + 1000 * tries);
+    }
+  }
+}
+
+async function callOnce(method, path, body, signal) {
   const late = AbortSignal.timeout(PATIENCE_MS);
   let answer, read;
   try {

@@ -1,10 +1,11 @@
 // The frame around the views: menu, state of the connection, help, keys.
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './vendor/preact-htm.js';
-import { setToken, takeTokenFromAddress, token } from './api.js';
+import { takeTokenFromAddress, token } from './api.js';
 import { count } from './format.js';
 import { connection, startLive, status } from './live.js';
 import { go, link, route, startRoute } from './route.js';
 import { chosen, nextTheme, startTheme } from './theme.js';
+import { TokenForm } from './token.js';
 import { Failure, Head, useKeys } from './ui.js';
 import { useValue } from './value.js';
 import { views } from './views.js';
@@ -21,7 +22,7 @@ function State() {
 
 // Says what stands between the page and the server, and what to do.
 function Banner() {
-  const state = useValue(connection);
+  const state = useValue(connection), known = useValue(token);
   const since = useRef(0), [, tick] = useState(0);
   useEffect(() => {
     if (state !== 'down') return undefined;
@@ -33,21 +34,8 @@ function Banner() {
     Math.round((Date.now() - since.current) / 1000)} s). What you see is the last that it said. The page goes on by itself as soon as the
     server answers at ${location.host} again; if it was started anew on another port, open the link that it printed.</div>`;
   if (state === 'full') return html`<div class="banner" role="alert">Too many pages listen to this server already: close some. Lists still work.</div>`;
-  if (state === 'denied') return html`<div class="banner" role="alert"><${TokenForm}/></div>`;
+  if (state === 'denied') return html`<div class="banner" role="alert"><${TokenForm} why=${known ? 'The token that this page has is not the server’s (any more).' : 'This server tells nothing without its token.'}/></div>`;
   return null;
-}
-
-export function TokenForm() {
-  const [text, setText] = useState('');
-  const send = e => {
-    e.preventDefault();
-    setToken(text.trim());
-  };
-  return html`<form class="token" onSubmit=${send}>
-    <label>This server wants its token, the one in the run's serve.json${token.get() && ' (the one that this page has is not right, or not any more)'}:
-      <input type="password" autocomplete="off" value=${text} onInput=${e => setText(e.currentTarget.value)}/></label>
-    <button>Use it</button>
-  </form>`;
 }
 
 const KEYS = [
