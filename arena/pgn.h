@@ -3,8 +3,8 @@
  * must be closed where they are opened.
  *
  * A game is its tags and what follows them up to the result (1-0, 0-1, 1/2-1/2, *). Where the
- * result behind the moves is missing, the tag Result alone counts, and the next game begins with the
- * next tags. The file is UTF-8; names are at most PGN_NAME bytes without control characters. */
+ * result behind the moves is missing, the tag Result alone counts, and the next game begins with
+ * the next tags. The file is UTF-8; names are at most PGN_NAME bytes without control characters. */
 #ifndef ARENA_PGN_H
 #define ARENA_PGN_H
 
