@@ -59,8 +59,8 @@ check_groups(const char *by, struct job *j, struct err *e) {
         if (given[i])
             j->show[n++] = (struct listing_column){groups[i], i == 3 ? ">seat" : groups[i], 0};
     static const struct listing_column numbers[] = {
-        {"forfeits", ">forfeits", 0}, {"played", ">of", 0},    {"share", ">share", 6},
-        {"low", ">at least", 6},      {"high", ">at most", 6}, {0}};
+        {"forfeits", ">forfeits", 0}, {"played", ">of", 0},    {"share", ">share", 4},
+        {"low", ">at least", 4},      {"high", ">at most", 4}, {0}};
     memcpy(j->show + n, numbers, sizeof numbers);
     j->listing.show = j->show;
     return 0;

@@ -72,7 +72,9 @@ add_shown(struct listing *l, const struct store_cell *cell, int cells) {
         for (int i = 0; i < cells; i++)
             if (!strcmp(cell[i].name, c->name))
                 found = cell[i];
-        if (c->cut && found.type != STORE_NULL)
+        if (c->cut && found.type == STORE_REAL)
+            table_fmt(&l->table, "%.*f", c->cut, strtod(found.text, NULL));
+        else if (c->cut && found.type != STORE_NULL)
             table_fmt(&l->table, "%.*s", c->cut, found.text);
         else
             add_cell(&l->table, &found, SIZE_MAX);

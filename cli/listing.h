@@ -14,7 +14,7 @@ enum listing_style { LISTING_TABLE, LISTING_JSON, LISTING_CSV };
 struct listing_column {
     const char *name; /* of the cell */
     const char *head; /* of the table's column, with '>' where it holds numbers */
-    int cut;          /* bytes of the cell that are shown; 0: all */
+    int cut;          /* of a text so many bytes, of a real number so many decimals; 0: all */
 };
 
 struct listing {

@@ -42,11 +42,17 @@ cell_json(const struct store_cell *c) {
     return v ? v : json_string("(not UTF-8)");
 }
 
-void
-row_print_json(FILE *out, const struct store_cell *cell, int cells) {
+json_t *
+row_json(const struct store_cell *cell, int cells) {
     json_t *o = json_object();
     for (int i = 0; i < cells; i++)
         json_object_set_new(o, cell[i].name, cell_json(&cell[i]));
+    return o;
+}
+
+void
+row_print_json(FILE *out, const struct store_cell *cell, int cells) {
+    json_t *o = row_json(cell, cells);
     json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(12));
     fputc('\n', out);
     json_decref(o);

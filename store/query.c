@@ -139,7 +139,8 @@ static const struct store_named named[] = {
     {"why", "the samples of a step, the largest advantage first, or by :sort match",
      ":step :sort :limit",
      "WITH picked AS (SELECT *, CASE :sort WHEN 'match' THEN 0 ELSE -abs(advantage) END AS rank"
-     "  FROM v_samples WHERE step = :step ORDER BY rank, match_id, seat " PAGE ")"
+     "  FROM v_samples WHERE step = :step ORDER BY rank, match_id, seat"
+     "  LIMIT coalesce(:limit, 50))"
      " SELECT s.match_id, s.seat, m.kind, g.spec AS game, p.label AS player,"
      "  o.label AS opponent, s.ret, s.baseline, s.advantage, s.staleness, m.reason,"
      "  (SELECT count(*) FROM turn t WHERE t.match_id = m.id AND t.seat = s.seat) AS turns,"
@@ -170,11 +171,12 @@ static const struct store_named named[] = {
      " FROM v_samples s JOIN match m ON m.id = s.match_id LEFT JOIN game g ON g.id = m.game_id"
      " WHERE s.step = :step GROUP BY m.game_id, m.kind, s.seat ORDER BY m.game_id, m.kind, s.seat"},
     {"why_match", "where a match stands on its way to a step", ":id",
-     "SELECT m.id, m.kind, m.reason, m.iteration, l.id AS lease, l.step, t.refused,"
+     "SELECT m.id, m.kind, g.spec AS game, m.reason, m.loser, m.iteration, l.id AS lease, l.step,"
+     " t.refused,"
      " (SELECT max(last_match) FROM lease) AS last_leased, (SELECT max(step) FROM step) AS newest"
      " FROM match m LEFT JOIN lease l ON l.first_match <= m.id AND l.id = (SELECT id FROM lease"
      "  WHERE last_match >= m.id ORDER BY last_match LIMIT 1)"
-     " LEFT JOIN step t ON t.step = l.step WHERE m.id = :id"},
+     " LEFT JOIN step t ON t.step = l.step LEFT JOIN game g ON g.id = m.game_id WHERE m.id = :id"},
     {"staleness", "of what the newest step learned from", "",
      "SELECT step, count(*) AS samples, avg(staleness) AS mean, max(staleness) AS most"
      " FROM v_samples WHERE step = (SELECT max(step) FROM step)"},

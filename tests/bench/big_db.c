@@ -158,6 +158,10 @@ learn_seat(struct big *b, const struct done *d, int64_t match, int seat,
            struct store_sample *sample) {
     struct store_baseline *base = &b->baseline[(d->game - 1) * 2 + seat];
     double decay = b->plan.baseline_decay, ret = d->payoff[seat];
+    if (b->step < b->plan.warmup) { /* imitated: no advantage */
+        *sample = (struct store_sample){match, seat, ret, 0, 0};
+        return sample + 1;
+    }
     *sample = (struct store_sample){match, seat, ret, base->value, ret - base->value};
     base->value = decay * base->value + (1 - decay) * ret;
     base->count++;
