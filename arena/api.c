@@ -330,7 +330,6 @@ static int
 write_card(struct serve *s, struct err *e) {
     struct api *a = s->api;
     char text[512];
-    snprintf(a->path, sizeof a->path, "%s/serve.json", s->run);
     int n = snprintf(text, sizeof text,
                      "{\"pid\":%ld,\"host\":\"%s\",\"port\":%d,\"token\":\"%s\"}\n", (long)getpid(),
                      conf_text(s->conf, "serve.host"), httpd_port(a->httpd), a->guard.token);
@@ -360,14 +359,36 @@ connections(const struct serve *s) {
                                               : SPARE_DESCRIPTORS / 2;
 }
 
+/* A server that was killed has left its card. Its port and token serve on, so that pages and other
+ * clients find the new one. Returns the port, 0: any. */
+static int
+take_over(struct api *a) {
+    struct buf text = {0};
+    int port = 0;
+    if (file_read(a->path, 4096, &text, NULL) == 0) {
+        json_t *card = json_loadb((const char *)text.at, text.len, 0, NULL);
+        const char *token = json_string_value(json_object_get(card, "token"));
+        json_int_t was = json_integer_value(json_object_get(card, "port"));
+        if (token && strlen(token) == sizeof a->guard.token - 1 &&
+            strspn(token, "0123456789abcdef") == sizeof a->guard.token - 1)
+            memcpy(a->guard.token, token, sizeof a->guard.token);
+        if (was > 0 && was < 65536)
+            port = (int)was;
+        json_decref(card);
+    }
+    buf_free(&text);
+    return port;
+}
+
 static int
 start_httpd(struct serve *s, struct err *e) {
     struct api *a = s->api;
     const char *host = conf_text(s->conf, "serve.host");
+    int port = (int)conf_int(s->conf, "serve.port"), was = take_over(a);
     struct httpd_setup setup = {
         .base = s->base,
         .host = host,
-        .port = (int)conf_int(s->conf, "serve.port"),
+        .port = port ? port : was,
         .connections = connections(s),
         .per_address = (int)conf_int(s->conf, "serve.per_address"),
         .head_s = 10,
@@ -383,6 +404,10 @@ start_httpd(struct serve *s, struct err *e) {
     if (guard_set_hosts(&a->guard, host, conf_text(s->conf, "serve.hosts")) < 0)
         return err_set(e, "serve.hosts: at most %d names are possible", GUARD_HOSTS - 4);
     a->httpd = httpd_new(&setup, e);
+    if (!a->httpd && !port && was) { /* somebody else has it by now */
+        setup.port = 0;
+        a->httpd = httpd_new(&setup, e);
+    }
     if (!a->httpd)
         return -1;
     a->open = httpd_is_loopback(a->httpd) && !strcmp(conf_text(s->conf, "serve.token"), "auto");
@@ -392,12 +417,25 @@ start_httpd(struct serve *s, struct err *e) {
     return 0;
 }
 
+/* For whoever sits there; what goes to a log must not tell the token. */
+static void
+say_where(const struct serve *s) {
+    const char *host = conf_text(s->conf, "serve.host");
+    if (!isatty(STDOUT_FILENO))
+        return;
+    printf(strchr(host, ':') ? "Page: http://[%s]:%d/#token=%s\n"
+                             : "Page: http://%s:%d/#token=%s\n",
+           host, httpd_port(s->api->httpd), s->api->guard.token);
+    fflush(stdout);
+}
+
 int
 api_start(struct serve *s, struct err *e) {
     struct api *a = s->api = mem_zero(1, sizeof *a);
     char database[SERVE_PATH + 32];
     a->s = s;
     random_hex(a->guard.token);
+    snprintf(a->path, sizeof a->path, "%s/serve.json", s->run);
     snprintf(database, sizeof database, "%s/run.db", s->run);
     a->readers = readers_new(s->base, database, e);
     if (!a->readers || start_httpd(s, e) < 0)
@@ -405,7 +443,10 @@ api_start(struct serve *s, struct err *e) {
     live_start(a);
     play_start(a);
     status_tick(a);
-    return write_card(s, e);
+    if (write_card(s, e) < 0)
+        return -1;
+    say_where(s);
+    return 0;
 }
 
 void

@@ -62,6 +62,7 @@ struct train {
     enum measured measuring;
     int64_t began_us, polled_us, measured_us;
     struct http *http;
+    char page[SERVER_LINK]; /* the address that was printed */
     struct status now, at_row, at_line;
     int64_t row_us, line_us;
     struct train_table table;
@@ -72,9 +73,27 @@ struct train {
 
 /* ---- the server's view ---- */
 
+static void
+clear_line(const struct train *t) {
+    if (t->terminal)
+        printf("\r\033[K");
+}
+
 static int64_t
 field(const json_t *o, const char *name) {
     return json_integer_value(json_object_get(o, name));
+}
+
+/* Where the page is, when that has changed. The token is for the owner's terminal only. */
+static void
+print_page(struct train *t) {
+    char page[SERVER_LINK];
+    if (!server_page(t->dir, t->terminal, page) || !strcmp(page, t->page))
+        return;
+    memcpy(t->page, page, sizeof page);
+    clear_line(t);
+    printf("Page: %s\n", page);
+    fflush(stdout);
 }
 
 static bool
@@ -91,6 +110,7 @@ read_status(struct train *t) {
         t->http = NULL;
         return false;
     }
+    print_page(t);
     struct status *s = &t->now;
     *s = (struct status){.step = field(o, "step"),
                          .last_step = field(o, "last_step"),
@@ -141,12 +161,6 @@ measure_memory(struct train *t) {
 }
 
 /* ---- printing ---- */
-
-static void
-clear_line(const struct train *t) {
-    if (t->terminal)
-        printf("\r\033[K");
-}
 
 static double
 per_second(int64_t n, int64_t us) {
