@@ -1,6 +1,6 @@
 // The one client of the HTTP API. It knows the token, turns refusals into errors with a sentence, and
 // lets components ask for data that is loaded again when the server comes back.
-import { useCallback, useEffect, useRef, useState } from './vendor/preact-htm.js';
+import { useCallback, useEffect, useRef, useState } from './html.js';
 import { epoch } from './live.js';
 import { go } from './route.js';
 import { useValue, value } from './value.js';

@@ -1,5 +1,5 @@
 // The frame around the views: menu, state of the connection, help, keys.
-import { html, render, useEffect, useErrorBoundary, useRef, useState } from './vendor/preact-htm.js';
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from './html.js';
 import { takeTokenFromAddress, token } from './api.js';
 import { count } from './format.js';
 import { connection, startLive, status } from './live.js';

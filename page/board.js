@@ -1,6 +1,6 @@
 // Positions, drawn from the text that the rules draw: playing cards, boards of x and o, and otherwise the
 // text itself with its pieces coloured. Shapes say the same as colours: x is a cross, o a ring.
-import { html } from './vendor/preact-htm.js';
+import { html } from './html.js';
 import { visible } from './format.js';
 import { Seat } from './ui.js';
 

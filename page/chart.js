@@ -1,6 +1,6 @@
 // The one wrapper of uPlot: lines over steps or over time, with colours and dashes that can be told
 // apart, a legend that says the values, the keyboard (left, right, Enter), and the numbers as a table.
-import { html, useEffect, useRef, useState } from './vendor/preact-htm.js';
+import { html, useEffect, useRef, useState } from './html.js';
 import uPlot from './vendor/uplot.js';
 import { dark, lines } from './colour.js';
 import { clock, count, isNumber, number } from './format.js';
@@ -19,10 +19,9 @@ function options(p, width, onPick) {
     width, height: p.height ?? HEIGHT,
     padding: [10, 14, 0, 0],
     cursor: { points: { size: 7 }, drag: { x: true, y: false }, focus: { prox: 24 } },
-    legend: { live: true },
     scales: { x: { time: Boolean(p.time) }, y: p.log ? { distr: 3 } : { range: range(p) } },
     axes: [
-      { ...axis, size: 34, ...(p.time ? {} : { values: (u, list) => list.map(v => (Number.isInteger(v) ? count(v) : '')) }) },
+      { ...axis, size: 34, space: 80, values: (u, list) => list.map(v => (Number.isInteger(v) ? x(v) : '')) },
       { ...axis, size: 58, values: (u, list) => list.map(v => (v === null ? '' : p.format ? p.format(v) : number(v))) },
     ],
     series: [
@@ -31,13 +30,21 @@ function options(p, width, onPick) {
         label: s.name, scale: 'y', width: 2, spanGaps: true,
         ...style[s.style ?? i],
         points: { show: Boolean(s.points), size: 5, fill: style[s.style ?? i].stroke },
-        value: (u, v) => (v === null || v === undefined ? '–' : (p.format ?? number)(v)),
+        // Where a line has no point of its own, the one before counts.
+        value: (u, v, line, at) => (p.format ?? number)(v ?? (at === null || at === undefined ? null : u.data[line].slice(0, at + 1).findLast(isNumber))),
       })),
     ],
     hooks: {
       ready: [u => u.over.addEventListener('click', () => onPick(u))],
+      // With no pointer on the chart the legend says the newest values.
+      setCursor: [newest],
+      setData: [newest],
     },
   };
+}
+
+function newest(u) {
+  if (u.cursor.idx === null || u.cursor.idx === undefined) u.setLegend({ idx: u.data[0].length - 1 }, false);
 }
 
 // Zero belongs to the picture where it means something.

@@ -18,7 +18,12 @@ export function number(v) {
 }
 
 export const fixed = (v, n = 3) => (isNumber(v) ? v.toFixed(n).replace('-', '−') : '–');
-export const signed = (v, n = 2) => (isNumber(v) ? (v > 0 ? '+' : '') + fixed(v, n) : '–');
+export function signed(v, n = 2) {
+  if (!isNumber(v)) return '–';
+  const text = v.toFixed(n);
+  if (Number(text) === 0) return text.replace('-', '');
+  return v > 0 ? '+' + text : text.replace('-', '−');
+}
 export const percent = (v, n) => (isNumber(v) ? (100 * v).toFixed(n ?? (Math.abs(v) < 0.0995 ? 2 : 1)) + '\u00a0%' : '–');
 
 export function bytes(v) {

@@ -1,6 +1,6 @@
 // The one live feed: /api/live read as a stream (EventSource could not send the token). When it breaks
 // it is opened again until the server is back; then `epoch` grows, and all data is loaded anew.
-import { useEffect } from './vendor/preact-htm.js';
+import { useEffect } from './html.js';
 import { headers, token } from './api.js';
 import { value } from './value.js';
 

@@ -1,5 +1,5 @@
 // Where somebody without the printed link brings in the token.
-import { html, useState } from './vendor/preact-htm.js';
+import { html, useState } from './html.js';
 import { setToken } from './api.js';
 
 export function TokenForm({ why }) {

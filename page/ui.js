@@ -1,5 +1,5 @@
 // Small parts that the views share.
-import { html, useEffect, useRef, useState } from './vendor/preact-htm.js';
+import { html, useEffect, useRef, useState } from './html.js';
 import { count, gameName, signed } from './format.js';
 import { link } from './route.js';
 

@@ -1,5 +1,5 @@
 // A value that can be watched: what several parts of the page share.
-import { useEffect, useState } from './vendor/preact-htm.js';
+import { useEffect, useState } from './html.js';
 
 export function value(now) {
   const watchers = new Set();

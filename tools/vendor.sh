@@ -13,12 +13,15 @@ fi
 list='uplot 1.6.32 dist/uPlot.esm.js uplot.js
 uplot 1.6.32 dist/uPlot.min.css uplot.css
 uplot 1.6.32 LICENSE uplot.LICENSE
-htm 3.1.1 preact/standalone.module.js preact-htm.js
+preact 10.27.2 dist/preact.module.js preact.js
+preact 10.27.2 hooks/dist/hooks.module.js preact-hooks.js
+preact 10.27.2 LICENSE preact.LICENSE
+htm 3.1.1 dist/htm.module.js htm.js
 htm 3.1.1 LICENSE htm.LICENSE
-preact 10.5.13 LICENSE preact.LICENSE
 @picocss/pico 2.1.1 css/pico.min.css pico.css
 @picocss/pico 2.1.1 LICENSE.md pico.LICENSE'
 
+rm -f ./*
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo "$list" | while read -r package version file name; do
@@ -28,8 +31,9 @@ echo "$list" | while read -r package version file name; do
         archive=$(cd "$work" && npm pack --silent "$package@$version")
         tar -xzf "$work/$archive" -C "$folder" --strip-components=1
     fi
-    # Source maps are not served, so nothing may point to them.
-    sed '/^[[:space:]]*\/\/# sourceMappingURL=/d' "$folder/$file" >"$name"
+    # Source maps are not served, so nothing may point to them; a browser finds modules by path only.
+    sed -e '/^[[:space:]]*\/\/# sourceMappingURL=/d' -e 's/from"preact"/from".\/preact.js"/g' \
+        "$folder/$file" >"$name"
 done
 # shellcheck disable=SC2035 # the names are those of the list above
 sha256sum *.js *.css *.LICENSE >SHA256SUMS

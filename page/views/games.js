@@ -1,5 +1,5 @@
 // Games: what can be played, its rules, and a table to play at.
-import { html } from '../vendor/preact-htm.js';
+import { html } from '../html.js';
 import { useData } from '../api.js';
 import { count } from '../format.js';
 import { link } from '../route.js';

@@ -1,5 +1,5 @@
 // Health: the machine, the processes, and what happened.
-import { html } from '../vendor/preact-htm.js';
+import { html } from '../html.js';
 import { useData } from '../api.js';
 import { ago, bytes, count, duration, percent, visible } from '../format.js';
 import { status } from '../live.js';

@@ -1,5 +1,5 @@
 // Learning: the measurements of the steps as charts, each with a sentence that says how to read it.
-import { html, useMemo } from '../vendor/preact-htm.js';
+import { html, useMemo } from '../html.js';
 import { useData } from '../api.js';
 import { Chart } from '../chart.js';
 import { count, fixed, gameName, isNumber, number, percent, signed } from '../format.js';

@@ -1,5 +1,5 @@
 // Live match: the newest finished match, shown turn by turn at a pace that can be followed.
-import { html, useEffect, useRef, useState } from '../vendor/preact-htm.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { headers, query as queryOf, token, useData } from '../api.js';
 import { Board } from '../board.js';
 import { count, signed, visible } from '../format.js';

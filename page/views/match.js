@@ -1,5 +1,5 @@
 // Match: one match turn by turn, with what was asked, said and learned.
-import { html, useEffect } from '../vendor/preact-htm.js';
+import { html, useEffect } from '../html.js';
 import { useData } from '../api.js';
 import { Board } from '../board.js';
 import { viridis } from '../colour.js';

@@ -1,5 +1,5 @@
 // Matches: the newest first, filtered; every row leads to its match.
-import { html, useEffect, useState } from '../vendor/preact-htm.js';
+import { html, useEffect, useState } from '../html.js';
 import { get, useData } from '../api.js';
 import { count, duration, localTime } from '../format.js';
 import { go, link } from '../route.js';

@@ -1,5 +1,5 @@
 // Overview: what is going on, how fast, where the time goes, what is wrong.
-import { html } from '../vendor/preact-htm.js';
+import { html } from '../html.js';
 import { useData } from '../api.js';
 import { Chart } from '../chart.js';
 import { ago, bytes, count, duration, fixed, gameName, number, percent } from '../format.js';
@@ -34,9 +34,9 @@ function Loop({ o }) {
 function Evaluation({ evals }) {
   const exact = evals.filter(e => e.kind === 'exact');
   if (!exact.length) return null;
-  return html`${exact.slice(0, 2).map(e => html`<${Stat} label=${e.policy_id === null ? 'NashConv, mixture of snapshots' : 'NashConv, newest snapshot'}
+  return html`${exact.slice(0, 2).map(e => html`<${Stat} label=${e.policy_id === null ? 'NashConv of the mixture' : 'NashConv, newest'}
     value=${fixed(e.report.nash_conv, 4)} href=${link('learning')}
-    note=${`${gameName(e.game)}, at step ${count(e.step)}. 0 is perfect play: what two perfect opponents together could win from it per match`}/>`)}`;
+    note=${`${gameName(e.game)}, step ${count(e.step)}. What perfect opponents could win from it; 0 is perfect play`}/>`)}`;
 }
 
 function Speed() {
@@ -50,7 +50,7 @@ function Newest() {
   const list = useValue(recent);
   if (!list.length) return html`<${Nothing}>No match has been finished since this page was opened.<//>`;
   return html`<ul class="feed">${list.slice(0, 8).map(m => html`<li key=${m.id}><${Match} id=${m.id}/> <${Outcome} m=${m}/> <${Reason} ...${m}/>
-    <span class="muted">${m.kind === 'train' ? '' : m.kind + ' · '}<${Player} id=${m.policy0_id} label=${m.player0}/> – <${Player} id=${m.policy1_id} label=${m.player1}/></span></li>`)}</ul>`;
+    <span class="muted under">${m.kind === 'train' ? '' : m.kind + ' · '}<${Player} id=${m.policy0_id} label=${m.player0}/> – <${Player} id=${m.policy1_id} label=${m.player1}/></span></li>`)}</ul>`;
 }
 
 function Time({ t }) {
@@ -82,7 +82,7 @@ export function Overview() {
         <${Evaluation} evals=${o.evals}/>
       </div>
       <${Card} title="The loop" wide note="Self-play goes round and round; the numbers are those of this moment."><${Loop} o=${o}/><//>
-      <div class="cards">
+      <div class="cards two">
         <${Card} title="Matches per second" note="Finished in each second while this page is open. Dips are normal: workers wait while the learner updates."><${Speed}/><//>
         <${Card} title="Where the time goes" note="If most of it is waiting for matches, playing is slower than learning."><${Time} t=${o.time}/><//>
         <${Card} title="Finished just now" aside=${html`<a href=${link('live')}>watch</a>`} note="Up to three of each second's matches."><${Newest}/><//>

@@ -1,6 +1,6 @@
 // A person plays against a policy. The match runs on the server in a process of its own; nothing of it
 // is recorded. Playing needs the run's token.
-import { html, useEffect, useRef, useState } from '../vendor/preact-htm.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { call, token, useData } from '../api.js';
 import { Board } from '../board.js';
 import { signed, visible } from '../format.js';

@@ -1,5 +1,5 @@
 // Policies: the snapshots that learning made, and the scripted players; one of them with its results.
-import { html } from '../vendor/preact-htm.js';
+import { html } from '../html.js';
 import { useData } from '../api.js';
 import { count, fixed, gameName, localTime, percent, signed } from '../format.js';
 import { go, link } from '../route.js';

@@ -1,12 +1,12 @@
 // Ratings: how strong the policies are, with intervals, and who beats whom.
-import { html, useMemo } from '../vendor/preact-htm.js';
+import { html, useMemo } from '../html.js';
 import { useData } from '../api.js';
 import { blueOrange } from '../colour.js';
 import { count, percent, signed } from '../format.js';
 import { go, link } from '../route.js';
 import { Asked, Card, Choice, Head, Nothing, Player, Scroll } from '../ui.js';
 
-const TABLE_MOST = 40, MATRIX_MOST = 14;
+const TABLE_MOST = 25, MATRIX_MOST = 14;
 
 // A rating's interval on the scale of all of them.
 function Interval({ r, low, high }) {
@@ -17,9 +17,11 @@ function Interval({ r, low, high }) {
     <rect x=${at(r.elo) - 0.8} y="1.5" width="1.6" height="7" class="mid"/></svg>`;
 }
 
-// The players that can be compared best: those with the most matches, strongest first.
+// The players that can be compared best, those with the most matches, and a few of the newest; strongest first.
 function pick(ratings, most) {
-  const chosen = new Set(ratings.map((r, i) => [r.matches, i]).sort((a, b) => b[0] - a[0] || b[1] - a[1]).slice(0, most).map(x => x[1]));
+  const places = ratings.map((r, i) => i), newest = Math.floor(most / 5);
+  const chosen = new Set([...places].sort((a, b) => ratings[b].step - ratings[a].step).slice(0, newest));
+  for (const i of places.sort((a, b) => ratings[b].matches - ratings[a].matches || a - b)) if (chosen.size < most) chosen.add(i);
   return ratings.map((r, i) => ({ ...r, at: i })).filter(r => chosen.has(r.at));
 }
 
@@ -63,7 +65,7 @@ function Table({ data }) {
       <td class="interval-text">${signed(r.low, 0)} to ${signed(r.high, 0)}</td><td><${Interval} r=${r} low=${low} high=${high}/></td><td class="n">${count(r.matches)}</td><td class="n">${percent(r.score, 1)}</td>
       ${groups > 1 && html`<td class="n">${r.group}</td>`}</tr>`)}</tbody>
   </table><//>
-  ${shown.length < data.ratings.length && html`<p class="muted">The ${TABLE_MOST} with the most matches of ${data.ratings.length} rated ones.</p>`}
+  ${shown.length < data.ratings.length && html`<p class="muted">Those with the most matches and the newest, ${shown.length} of ${data.ratings.length} rated ones.</p>`}
   ${!data.complete && html`<p class="muted">Not every policy is rated: the newest, and those with the most matches.</p>`}`;
 }
 
@@ -83,7 +85,7 @@ export function Ratings({ query }) {
     </div>
     <${Asked} of=${asked}>${data => (data.ratings.length < 2 ? html`<${Nothing}>Ratings need matches between different policies, and there are none that count here. Pure self-play has none; older snapshots as opponents (schedule.opponents, schedule.past) or “agon eval --against” bring some.<//>` : html`
       <${Card} title="Ratings" wide note=${`Bradley-Terry, on Elo's scale. 0 is ${data.anchor === 'random' ? 'the scripted player random' : 'the mean of all'}. The bar shows the interval, the mark the rating, the thin line 0.`}><${Table} data=${data}/><//>
-      <${Card} title="Who beats whom" wide note=${`Points that the row took from the column, in percent; 50 is even. The ${MATRIX_MOST} policies with the most matches, strongest first; empty cells never met.`}><${Matrix} data=${data}/><//>`)}<//>
+      <${Card} title="Who beats whom" wide note=${`Points that the row took from the column, in percent; 50 is even. Policies with many matches and the newest, strongest first; in empty cells nobody met.`}><${Matrix} data=${data}/><//>`)}<//>
     <${Card} title="Lost otherwise than by play" wide note="Forfeits by player and reason, most first. They count above as losses unless you choose otherwise.">
       <${Asked} of=${lost}>${data => (!data.forfeits.length ? html`<${Nothing}>None.<//>` : html`<${Scroll} label="Forfeits"><table>
         <thead><tr><th>player</th><th>reason</th><th>game</th><th>kind</th><th class="n">matches</th></tr></thead>

@@ -1,5 +1,5 @@
 // SQL: one SELECT over the run's database, read-only, with examples to begin from.
-import { html, useState } from '../vendor/preact-htm.js';
+import { html, useState } from '../html.js';
 import { call } from '../api.js';
 import { count, duration, visible } from '../format.js';
 import { go, link } from '../route.js';
