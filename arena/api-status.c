@@ -146,6 +146,7 @@ write_workers(const struct api *a, struct json_out *j) {
     json_out_int(j, "count", crew.count);
     json_out_int(j, "ready", crew.ready);
     json_out_int(j, "restarts", crew.restarts);
+    json_out_int(j, "in_flight", crew.in_flight);
     json_out_text(j, "kernel", crew.kernel);
     json_out_open(j, "pids", '[');
     for (int i = 0; i < crew.count; i++)

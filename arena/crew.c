@@ -415,8 +415,10 @@ crew_status(const struct serve *s) {
     out.count = s->crew->count;
     out.restarts = s->crew->restarts;
     snprintf(out.kernel, sizeof out.kernel, "%s", s->crew->kernel);
-    for (int i = 0; i < s->crew->count; i++)
+    for (int i = 0; i < s->crew->count; i++) {
         out.ready += s->crew->worker[i].state == WORKER_READY;
+        out.in_flight += s->crew->worker[i].jobs;
+    }
     return out;
 }
 

@@ -81,6 +81,7 @@ void crew_dispatch(struct serve *s); /* hands out what is pending */
 void crew_tick(struct serve *s);     /* deadlines, restarts */
 struct crew_status {
     int count, ready, restarts;
+    int64_t in_flight; /* matches that workers are playing */
     char kernel[64];
 };
 struct crew_status crew_status(const struct serve *s);

@@ -39,6 +39,23 @@ static const struct listing_column role_columns[] = {{"game", "game", 0},
                                                      {"largest_advantage", ">largest", 4},
                                                      {0}};
 
+/* The texts of a row as they may be shown on a terminal. */
+static json_t *
+clean(json_t *row) {
+    const char *key;
+    json_t *v;
+    json_object_foreach(row, key, v) {
+        const char *s = json_string_value(v);
+        struct buf b = {0};
+        if (!s)
+            continue;
+        term_escape(&b, s, strlen(s), false);
+        json_object_set_new(row, key, json_string(buf_text(&b)));
+        buf_free(&b);
+    }
+    return row;
+}
+
 static int
 keep_row(void *arg, const struct store_cell *cell, int cells) {
     json_t **row = arg;
@@ -177,7 +194,7 @@ why_step(struct job *j, const struct cmd_args *a, struct err *e) {
         return -1;
     const json_t *sum = json_object_get(j->out, "sum");
     if (table)
-        print_head(json_object_get(j->out, "step"), sum);
+        print_head(clean(json_object_get(j->out, "step")), sum);
     if (table && number(sum, "samples")) {
         if (print_roles(j, &step, e) < 0)
             return -1;
@@ -242,6 +259,8 @@ add_seat(void *arg, const struct store_cell *cell, int cells) {
     struct store_cell row[CELLS];
     char why[256] = "";
     json_t *seat = row_json(cell, cells);
+    if (j->listing.style == LISTING_TABLE)
+        clean(seat);
     bool learned = json_is_integer(json_object_get(seat, "learned_in_step"));
     if (!learned)
         explain(j->match, word(seat, "player"), why);
@@ -282,9 +301,11 @@ why_match(struct job *j, const char *given, struct err *e) {
     json_object_set_new(j->out, "seats", json_array());
     if (rows <= 0)
         return rows < 0 ? -1 : no_match(j, number_given, e);
-    if (j->listing.style == LISTING_TABLE)
+    if (j->listing.style == LISTING_TABLE) {
+        clean(row);
         printf("match %lld: %s, %s, ended by %s, learner step %lld was newest\n", number(row, "id"),
                word(row, "kind"), word(row, "game"), word(row, "reason"), number(row, "iteration"));
+    }
     rows = store_query(j->run.store, "seats", &id, 1, add_seat, j, e);
     listing_end(&j->listing);
     return rows < 0 ? -1 : 0;

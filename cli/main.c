@@ -1,9 +1,11 @@
 /* agon: finds the command, reads its arguments, runs it, and turns an error into one sentence and
  * an exit status: 1 when a command failed, 2 when the command line was wrong. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd-list.h"
 #include "policy/mat.h"
@@ -16,6 +18,13 @@ usage_error(const char *name, const struct err *e) {
     return 2;
 }
 
+/* Did whoever read the output through a pipe have enough? errno may be of a later failure. */
+static bool
+is_reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 /* Prints the error, if any. Output that did not reach its file is a failure too, and one to speak
  * of unless its reader had enough. */
 static int
@@ -24,7 +33,7 @@ finish(const char *name, int status, const struct err *e) {
     int why = lost ? errno : 0;
     if (status < 0)
         fprintf(stderr, "agon %s: %s\n", name, e->text);
-    else if (lost && why != EPIPE)
+    else if (lost && !is_reader_gone())
         fprintf(stderr, "agon %s: cannot write the output: %s\n", name, strerror(why));
     return status < 0 || (lost && !status) ? 1 : status;
 }
