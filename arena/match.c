@@ -30,7 +30,7 @@ struct guest { /* somebody who may sit at a table */
 
 struct turn { /* like struct store_turn, with offsets into the match's buffers */
     int ply, seat, action;
-    size_t prompt, nprompt, reply, nreply, word, tokens, ntokens, logp;
+    size_t prompt, nprompt, reply, nreply, word, nword, tokens, ntokens, logp;
     bool has_word, has_logp;
     enum turn_verdict verdict;
     int64_t policy;
@@ -46,6 +46,7 @@ struct match {
     struct rng deal;
     int64_t started_ms;
     int waiting;           /* seat whose reply is being generated, -1 = none */
+    bool heard;            /* it is there, as the newest turn */
     struct buf history[2]; /* narration so far; news[] of it begin at news[seat] */
     size_t news[2];
     struct tokens ids; /* prompts and replies of all turns */
@@ -261,6 +262,7 @@ runner_start(struct runner *r, const struct match_job *j) {
     }
     m->forgiven = 0;
     m->waiting = -1;
+    m->heard = false;
     m->nturns = m->nlogp = m->nmoves = 0;
     tokens_clear(&m->ids);
     buf_clear(&m->bytes);
@@ -449,10 +451,9 @@ hand_over(struct runner *r, struct match *m, const struct ending *end,
     done(arg, &out);
 }
 
-/* The verdict on the newest turn's reply; applies the action of a good one. Returns true when the
- * match goes on, else sets *reason. */
-static bool
-judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reason) {
+/* The verdict on the newest turn's reply. */
+static void
+judge(struct match *m, bool cut) {
     struct turn *t = &m->turn[m->nturns - 1];
     buf_clear(&m->word);
     struct reply said = reply_read(m->title->setup, m->state, (const char *)m->bytes.at + t->reply,
@@ -462,12 +463,20 @@ judge(const struct runner *r, struct match *m, bool cut, enum match_reason *reas
     t->has_word = said.word != NULL;
     if (said.word) {
         t->word = m->bytes.len;
+        t->nword = said.nword;
         buf_add(&m->bytes, said.word, said.nword + 1);
     }
     m->turns[t->seat]++;
+}
+
+/* What follows from it: applies a good reply's action. Returns true when the match goes on, else
+ * sets *reason. */
+static bool
+act(const struct runner *r, struct match *m, enum match_reason *reason) {
+    const struct turn *t = &m->turn[m->nturns - 1];
     if (t->verdict == VERDICT_OK) {
         m->forgiven = 0;
-        reply_say(m->title->setup, m->state, said.word, said.nword);
+        reply_say(m->title->setup, m->state, (const char *)m->bytes.at + t->word, t->nword);
         apply(r, m, t->action);
         return true;
     }
@@ -552,7 +561,8 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
             return false;
         }
         play_scripted(r, m, who);
-        if (!judge(r, m, false, &end->reason)) {
+        judge(m, false);
+        if (!act(r, m, &end->reason)) {
             end->loser = who;
             end->result = who ? 1 : -1;
             has_failed(m, end);
@@ -561,14 +571,33 @@ advance(const struct runner *r, struct match *m, struct ending *end) {
     }
 }
 
-/* Takes the generated reply in and plays on; like advance(). */
+/* Takes the replies in that are there. All of them before any match goes on: games from outside
+ * can work at what comes of one while others are looked at. */
+static void
+hear(struct runner *r, int64_t until) {
+    for (size_t i = r->nactive; i-- > 0 && clock_mono_us() < until;) {
+        struct match *m = r->active[i];
+        struct gen_reply reply;
+        if (m->waiting < 0 || m->heard ||
+            !gen_ready(m->guest[m->waiting]->gen, m->slot[m->waiting], &reply))
+            continue;
+        take_reply(m, &reply);
+        judge(m, reply.cut);
+        m->heard = true;
+        const struct turn *t = &m->turn[m->nturns - 1];
+        if (t->verdict == VERDICT_OK)
+            game_foresee(m->title->setup->game, m->state, t->action);
+    }
+}
+
+/* Plays on from a reply that was heard; like advance(). */
 static bool
-resume(const struct runner *r, struct match *m, const struct gen_reply *reply, struct ending *end) {
+resume(const struct runner *r, struct match *m, struct ending *end) {
     int seat = m->waiting;
     m->waiting = -1;
-    take_reply(m, reply);
+    m->heard = false;
     enum match_reason reason;
-    if (judge(r, m, reply->cut, &reason))
+    if (act(r, m, &reason))
         return advance(r, m, end);
     *end = (struct ending){.reason = reason, .loser = seat, .result = seat ? 1 : -1};
     has_failed(m, end);
@@ -594,16 +623,16 @@ runner_step(struct runner *r, void (*done)(void *arg, const struct store_match *
         if (r->guest[i]->gen && r->guest[i]->seats)
             gen_run(r->guest[i]->gen);
     int64_t until = clock_mono_us() + STEP_US;
+    hear(r, until);
     size_t i = r->left && r->left < r->nactive ? r->left : r->nactive;
     for (r->left = 0; i-- > 0;) {
         struct match *m = r->active[i];
         struct ending end;
-        struct gen_reply reply;
         bool over;
         if (m->waiting < 0)
             over = advance(r, m, &end);
-        else if (gen_ready(m->guest[m->waiting]->gen, m->slot[m->waiting], &reply))
-            over = resume(r, m, &reply, &end);
+        else if (m->heard)
+            over = resume(r, m, &end);
         else
             continue;
         if (over) {

@@ -170,6 +170,13 @@ game_fault(const struct game *g, const void *state, enum game_fault_kind *kind) 
     return x && x->program ? program_fault(x->program, state, kind) : NULL;
 }
 
+void
+game_foresee(const struct game *g, const void *state, int action) {
+    const struct loaded *x = table.count ? loaded_of(g) : NULL;
+    if (x && x->program)
+        program_foresee(x->program, state, action);
+}
+
 uint64_t
 game_faults(const struct game *g, const char **latest) {
     const struct loaded *x = loaded_of(g);

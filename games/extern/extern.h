@@ -43,6 +43,11 @@ const char *game_fault(const struct game *g, const void *state, enum game_fault_
 /* How often the game's program failed in this process, and the latest sentence (when not NULL). */
 uint64_t game_faults(const struct game *g, const char **latest);
 
+/* The seat to move will take this action: a program that answers several questions at a time is
+ * asked what comes of it, and the answer is waited for when somebody looks. Nothing else changes;
+ * for other games nothing is done. */
+void game_foresee(const struct game *g, const void *state, int action);
+
 /* Ends all programs; they are started again when they are needed. */
 void extern_rest(void);
 

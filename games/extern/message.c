@@ -178,7 +178,7 @@ get_pair(const json_t *o, const char *key, bool needed, const char *out[2], stru
 static int
 check_facts(const json_t *json, struct hello *h, struct err *e) {
     bool perfect, chance;
-    h->version = h->sessions = 1;
+    h->version = h->sessions = h->ahead = 1;
     const json_t *unit = json_object_get(json, "unit");
     h->unit = unit ? json_number_value(unit) : 1;
     if (!(h->unit > 0 && h->unit <= 1e9))
@@ -187,6 +187,8 @@ check_facts(const json_t *json, struct hello *h, struct err *e) {
          get_int(json, "version", 1, 1000000, &h->version, e) < 0) ||
         (json_object_get(json, "sessions") &&
          get_int(json, "sessions", 1, MESSAGE_MAX_SESSIONS, &h->sessions, e) < 0) ||
+        (json_object_get(json, "ahead") &&
+         get_int(json, "ahead", 1, MESSAGE_MAX_AHEAD, &h->ahead, e) < 0) ||
         get_int(json, "max_plies", 1, MESSAGE_MAX_PLIES, &h->max_plies, e) < 0 ||
         get_bool(json, "perfect_info", false, &perfect, e) < 0 ||
         get_bool(json, "chance", true, &chance, e) < 0 ||

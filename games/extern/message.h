@@ -12,6 +12,7 @@
 #define MESSAGE_PROTOCOL 1
 #define MESSAGE_MAX_PLIES 1000
 #define MESSAGE_MAX_SESSIONS 1024
+#define MESSAGE_MAX_AHEAD 1024
 #define MESSAGE_MAX_ACTION 0x3fffffff /* actions above stand for free texts */
 #define MESSAGE_NAME 41               /* bytes of a name, the NUL included */
 #define MESSAGE_TITLE 80
@@ -25,6 +26,7 @@ struct hello {
     bool open;      /* takes replies that are in no list */
     bool copies;    /* one session's position can be continued in another */
     int sessions;   /* positions that it can hold at once */
+    int ahead;      /* questions that it may be asked before it has answered the first of them */
     int max_plies;
     double unit;
     struct game_param param[GAME_MAX_PARAMS + 1]; /* texts point into json */

@@ -28,6 +28,8 @@
 
 #define OPEN_FILES 256
 #define WORDS 2048         /* bytes of error output that are kept */
+#define READ 65536         /* bytes at most of one read */
+#define HOLD 1024          /* bytes of questions that are gathered before they are sent */
 #define PATIENCE_US 300000 /* for a process to end when it is asked to */
 #define ENV_MOST 32
 
@@ -37,7 +39,11 @@ struct process {
     pid_t pid; /* 0: it has ended */
     int status;
     int in, out, err;
-    struct buf got; /* of its output; holds the last answer until the next question */
+    struct buf unsent; /* lines, from byte `sent` on */
+    size_t sent;
+    struct buf got;       /* of its output: from `next` on, lines that nobody has taken yet */
+    size_t next, scanned; /* no line's end is in the first bytes behind `next` */
+    int asked;            /* lines without an answer */
     char words[WORDS];
     size_t nwords;
 };
@@ -219,6 +225,7 @@ release(struct process *p) {
         close(p->in);
     close(p->out);
     close(p->err);
+    buf_free(&p->unsent);
     buf_free(&p->got);
     free(p);
 }
@@ -280,7 +287,7 @@ process_last_words(struct process *p, char *out, size_t cap) {
     utf8_show(line, out, cap);
 }
 
-/* ---- one question ---- */
+/* ---- questions ---- */
 
 static enum process_fault fail(struct process *p, enum process_fault why, struct err *e,
                                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -324,51 +331,64 @@ fail(struct process *p, enum process_fault why, struct err *e, const char *fmt, 
 
 /* Writes what it can; -1 when the other side is gone. */
 static int
-tell(struct process *p, const char **line, size_t *n) {
-    while (*n) {
-        ssize_t done = send(p->in, *line, *n, MSG_NOSIGNAL);
-        if (done < 0 && errno == EINTR)
+tell(struct process *p) {
+    while (p->sent < p->unsent.len) {
+        ssize_t n = send(p->in, p->unsent.at + p->sent, p->unsent.len - p->sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
             continue;
-        if (done < 0)
+        if (n < 0)
             return errno == EAGAIN ? 0 : -1;
-        *line += done;
-        *n -= (size_t)done;
+        p->sent += (size_t)n;
     }
+    buf_clear(&p->unsent);
+    p->sent = 0;
     return 0;
 }
 
-enum heard { HEARD_NOTHING, HEARD_LINE, HEARD_END, HEARD_FLOOD };
+enum heard { HEARD_NOTHING, HEARD_SOMETHING, HEARD_END, HEARD_FLOOD };
 
-/* Reads once. A line is complete when its end is there; `*len` is its length without that. */
+/* Reads once, behind what is there of a line. */
 static enum heard
-listen_once(struct process *p, size_t *len) {
-    size_t room = p->got.len < PROCESS_LINE ? PROCESS_LINE + 1 - p->got.len : 0;
-    size_t old = p->got.len;
-    if (!room)
+listen_once(struct process *p) {
+    size_t have = p->got.len - p->next;
+    if (have > PROCESS_LINE)
         return HEARD_FLOOD;
-    buf_room(&p->got, room < 65536 ? room : 65536);
-    ssize_t n = read(p->out, p->got.at + old, room < 65536 ? room : 65536);
+    if (p->next && have)
+        memmove(p->got.at, p->got.at + p->next, have);
+    p->got.len = have;
+    p->next = 0;
+    buf_room(&p->got, READ);
+    ssize_t n = read(p->out, p->got.at + have, READ);
     if (n == 0)
         return HEARD_END;
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? HEARD_NOTHING : HEARD_END;
     p->got.len += (size_t)n;
-    const unsigned char *end = memchr(p->got.at + old, '\n', (size_t)n);
-    if (end) {
-        *len = (size_t)(end - p->got.at);
-        return HEARD_LINE;
+    return HEARD_SOMETHING;
+}
+
+/* Takes a line that has been read whole. */
+static bool
+take_line(struct process *p, const char **line, size_t *n) {
+    const unsigned char *at = p->got.at + p->next;
+    size_t have = p->got.len - p->next;
+    const unsigned char *end =
+        have > p->scanned ? memchr(at + p->scanned, '\n', have - p->scanned) : NULL;
+    if (!end) {
+        p->scanned = have;
+        return false;
     }
-    return p->got.len > PROCESS_LINE ? HEARD_FLOOD : HEARD_NOTHING;
+    *line = (const char *)at;
+    *n = (size_t)(end - at);
+    p->next += *n + 1;
+    p->scanned = 0;
+    return true;
 }
 
 /* Nothing may be waiting before a question is asked. */
 static enum process_fault
 expect_silence(struct process *p, struct err *e) {
-    size_t len = 0;
-    if (!p->pid)
-        return fail(p, PROCESS_CRASH, e, "the program is not running");
-    buf_clear(&p->got);
-    if (listen_once(p, &len) == HEARD_END)
+    if (listen_once(p) == HEARD_END)
         return fail(p, PROCESS_CRASH, e, "the program closed its output");
     if (p->got.len)
         return fail(p, PROCESS_CRASH, e, "the program spoke out of turn");
@@ -376,43 +396,76 @@ expect_silence(struct process *p, struct err *e) {
 }
 
 enum process_fault
-process_ask(struct process *p, const char *line, size_t n, double seconds, const char **answer,
-            size_t *len, struct err *e) {
+process_post(struct process *p, const char *line, size_t n, struct err *e) {
+    if (!p->pid)
+        return fail(p, PROCESS_CRASH, e, "the program is not running");
+    if (!p->asked && expect_silence(p, e) != PROCESS_FINE)
+        return PROCESS_CRASH;
+    buf_add(&p->unsent, line, n);
+    p->asked++;
+    if (p->unsent.len - p->sent >= HOLD && tell(p) < 0)
+        return fail(p, PROCESS_CRASH, e, "the program does not read its input");
+    return PROCESS_FINE;
+}
+
+static enum process_fault
+flood(struct process *p, struct err *e) {
+    return fail(p, PROCESS_CRASH, e, "the program wrote more than %u bytes without an end",
+                PROCESS_LINE);
+}
+
+/* Waits until a stream has something, sends and reads: once. */
+static enum process_fault
+wait_once(struct process *p, int64_t until, bool *errors, double seconds, struct err *e) {
+    if (tell(p) < 0)
+        return fail(p, PROCESS_CRASH, e, "the program does not read its input");
+    struct pollfd on[3] = {{.fd = p->out, .events = POLLIN},
+                           {.fd = *errors ? p->err : -1, .events = POLLIN},
+                           {.fd = p->unsent.len ? p->in : -1, .events = POLLOUT}};
+    int64_t left = until - clock_mono_us();
+    int ready = left > 0 ? poll(on, 3, (int)(left / 1000) + 1) : 0;
+    if (ready == 0)
+        return fail(p, PROCESS_TIME, e, "the program gave no answer within %g s", seconds);
+    if (ready > 0 && on[1].revents)
+        *errors = hear(p);
+    if (ready < 0 || !on[0].revents)
+        return PROCESS_FINE;
+    switch (listen_once(p)) {
+    case HEARD_END:
+        return fail(p, PROCESS_CRASH, e, "the program closed its output");
+    case HEARD_FLOOD:
+        return flood(p, e);
+    default:
+        return PROCESS_FINE;
+    }
+}
+
+enum process_fault
+process_next(struct process *p, double seconds, const char **answer, size_t *len, struct err *e) {
     int64_t until = clock_mono_us() + (int64_t)(seconds * 1e6);
     bool errors = true;
-    if (expect_silence(p, e) != PROCESS_FINE)
-        return PROCESS_CRASH;
-    for (;;) {
-        if (tell(p, &line, &n) < 0)
-            return fail(p, PROCESS_CRASH, e, "the program does not read its input");
-        struct pollfd on[3] = {{.fd = p->out, .events = POLLIN},
-                               {.fd = errors ? p->err : -1, .events = POLLIN},
-                               {.fd = n ? p->in : -1, .events = POLLOUT}};
-        int64_t left = until - clock_mono_us();
-        int ready = left > 0 ? poll(on, 3, (int)(left / 1000) + 1) : 0;
-        if (ready == 0)
-            return fail(p, PROCESS_TIME, e, "the program gave no answer within %g s", seconds);
-        if (ready > 0 && on[1].revents)
-            errors = hear(p);
-        if (ready < 0 || !on[0].revents)
-            continue;
-        switch (listen_once(p, len)) {
-        case HEARD_NOTHING:
-            break;
-        case HEARD_END:
-            return fail(p, PROCESS_CRASH, e, "the program closed its output");
-        case HEARD_FLOOD:
-            return fail(p, PROCESS_CRASH, e, "the program wrote more than %u bytes without an end",
-                        PROCESS_LINE);
-        case HEARD_LINE:
-            if (n)
-                return fail(p, PROCESS_CRASH, e, "the program answered before it was asked");
-            if (*len + 1 != p->got.len)
-                return fail(p, PROCESS_CRASH, e, "the program gave two answers to one question");
-            *answer = (const char *)p->got.at;
-            return PROCESS_FINE;
-        }
+    ensure(p->asked > 0);
+    if (!p->pid)
+        return fail(p, PROCESS_CRASH, e, "the program is not running");
+    while (!take_line(p, answer, len)) {
+        enum process_fault bad = wait_once(p, until, &errors, seconds, e);
+        if (bad != PROCESS_FINE)
+            return bad;
     }
+    if (*len >= PROCESS_LINE)
+        return flood(p, e);
+    if (--p->asked == 0 && p->unsent.len)
+        return fail(p, PROCESS_CRASH, e, "the program answered before it was asked");
+    if (p->asked == 0 && p->next < p->got.len)
+        return fail(p, PROCESS_CRASH, e, "the program gave two answers to one question");
+    return PROCESS_FINE;
+}
+
+enum process_fault
+process_ask(struct process *p, const char *line, size_t n, double seconds, const char **answer,
+            size_t *len, struct err *e) {
+    enum process_fault bad = process_post(p, line, n, e);
+    return bad == PROCESS_FINE ? process_next(p, seconds, answer, len, e) : bad;
 }
 
 double

@@ -34,9 +34,14 @@ void process_stop(struct process *p);
 
 void process_kill(struct process *p); /* at once, and frees it; NULL is fine */
 
-/* Sends n bytes (a line, its end included) and waits for one line. *answer is valid until the
- * next call and has no line's end; it may hold any other byte. On a fault the process is dead
- * and e says why. */
+/* Takes a line (n bytes, its end included) to be sent; its answer is not waited for. On a fault the
+ * process is dead and e says why; so it is with the next one. */
+enum process_fault process_post(struct process *p, const char *line, size_t n, struct err *e);
+/* The answer to the oldest line that has none yet; there is one. *answer is valid until the next
+ * call and has no line's end; it may hold any other byte. `seconds` begin now. */
+enum process_fault process_next(struct process *p, double seconds, const char **answer, size_t *len,
+                                struct err *e);
+/* Both at once. */
 enum process_fault process_ask(struct process *p, const char *line, size_t n, double seconds,
                                const char **answer, size_t *len, struct err *e);
 /* Processor seconds that it has used so far. */

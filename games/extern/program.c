@@ -6,7 +6,10 @@
  * A program holds positions in numbered sessions. The one that stands right before the wanted
  * position is taken a step further; where there is none, the longest unused one is set up anew
  * with all actions in one line. Positions of which several continuations are wanted (by a law
- * check or a search) are kept and continued in a copy, where the program can do that. */
+ * check or a search) are kept and continued in a copy, where the program can do that.
+ *
+ * Questions are posted, and answered in order. Whoever looks at a position waits for its answer;
+ * a program that takes several at a time is asked ahead of that, for matches side by side. */
 #include "games/extern/program.h"
 
 #include <stdio.h>
@@ -40,6 +43,13 @@ struct session {
     uint64_t used;
 };
 
+struct question {  /* that was posted */
+    uint64_t key;  /* of the position that it asks for */
+    uint64_t goal; /* and of the one for whose sake */
+    int id, to;
+    bool settles; /* the session holds the position only when it was not refused */
+};
+
 struct program {
     int slot;
     struct registry_row row;
@@ -49,6 +59,8 @@ struct program {
     int id;                  /* of the last question */
     struct session *session; /* [hello.sessions] */
     uint64_t clock;          /* of their use */
+    struct question *posted; /* [hello.ahead], in a ring */
+    int first, nposted;
     struct cache cache;
     struct texts texts;
     struct game_args *args;
@@ -90,6 +102,7 @@ program_of(const struct position *at) {
 static void
 forget_sessions(struct program *p) {
     memset(p->session, 0, (size_t)p->hello.sessions * sizeof *p->session);
+    p->nposted = 0;
 }
 
 void
@@ -197,22 +210,6 @@ wake(struct program *p, struct err *e) {
     return FAULT_REFUSED;
 }
 
-/* Sends the request and reads the scene. */
-static struct scene *
-ask(struct program *p, enum game_fault_kind *kind, struct err *e) {
-    const char *answer;
-    size_t n;
-    enum process_fault bad = process_ask(p->process, (const char *)p->request.at, p->request.len,
-                                         p->row.deadline, &answer, &n, e);
-    *kind = bad == PROCESS_TIME ? FAULT_TIME : bad == PROCESS_FINE ? FAULT_NONE : FAULT_CRASH;
-    if (bad != PROCESS_FINE)
-        return NULL;
-    struct scene *s = scene_read(answer, n, p->id, &p->hello, e);
-    if (!s)
-        *kind = FAULT_CRASH;
-    return s;
-}
-
 static int
 session_at(const struct program *p, uint64_t key) {
     for (int i = 0; i < p->hello.sessions; i++)
@@ -248,10 +245,93 @@ goal_text(const struct program *p, const struct goal *g, uint32_t ply, size_t *n
     return g->at->action[ply] >= TEXT_BIT ? texts_find(&p->texts, g->key[ply + 1], n) : NULL;
 }
 
+/* ---- answers ---- */
+
+static struct question *
+posted_at(const struct program *p, int i) {
+    return &p->posted[(p->first + i) % p->hello.ahead];
+}
+
+static bool
+is_posted(const struct program *p, uint64_t key) {
+    for (int i = 0; i < p->nposted; i++)
+        if (posted_at(p, i)->key == key)
+            return true;
+    return false;
+}
+
+/* The sessions as the answer leaves them; false when a position was refused that others need. */
+static bool
+settle(struct program *p, const struct question *q, bool refused) {
+    if (!refused && q->settles)
+        session_set(p, q->to, q->key);
+    if (refused && p->session[q->to].key == q->key)
+        p->session[q->to].key = 0;
+    return !refused || q->key == q->goal;
+}
+
+/* The program has failed, and with it the position that was asked for. */
+static struct cache_entry *
+fail(struct program *p, uint64_t key, enum game_fault_kind kind, const struct err *e) {
+    process_kill(p->process);
+    p->process = NULL;
+    forget_sessions(p);
+    return add_failure(p, key, kind, e->text);
+}
+
+/* Takes the next answer in. */
+static void
+collect(struct program *p) {
+    struct question q = *posted_at(p, 0);
+    struct err e;
+    const char *answer;
+    size_t n;
+    p->first = (p->first + 1) % p->hello.ahead;
+    p->nposted--;
+    enum process_fault bad = process_next(p->process, p->row.deadline, &answer, &n, &e);
+    struct scene *s = bad == PROCESS_FINE ? scene_read(answer, n, q.id, &p->hello, &e) : NULL;
+    if (s && !settle(p, &q, s->refused)) {
+        free(s);
+        s = NULL;
+        err_set(&e, "the program refused what it had taken before");
+    }
+    if (!s) {
+        fail(p, q.goal, bad == PROCESS_TIME ? FAULT_TIME : FAULT_CRASH, &e);
+        return;
+    }
+    struct cache_entry *x = cache_find(&p->cache, q.key);
+    if (!x)
+        cache_add(&p->cache, q.key, s);
+    else if (x->why)
+        cache_replace(&p->cache, x, s);
+    else
+        free(s); /* known already, and somebody may be reading it */
+}
+
+/* ---- asking ---- */
+
+/* Posts the request that has been written, when there is room: false when the program has failed
+ * meanwhile. */
+static bool
+post(struct program *p, struct question q) {
+    struct err e;
+    while (p->process && p->nposted == p->hello.ahead)
+        collect(p);
+    if (!p->process)
+        return false;
+    if (process_post(p->process, (const char *)p->request.at, p->request.len, &e) != PROCESS_FINE) {
+        fail(p, q.goal, FAULT_CRASH, &e);
+        return false;
+    }
+    *posted_at(p, p->nposted++) = q;
+    if (!q.settles)
+        session_set(p, q.to, q.key);
+    return true;
+}
+
 /* Sets session `to` up with the first `plies` actions. */
-static struct scene *
-ask_new(struct program *p, const struct goal *g, uint32_t plies, int to, enum game_fault_kind *kind,
-        struct err *e) {
+static bool
+ask_new(struct program *p, const struct goal *g, uint32_t plies, int to) {
     buf_clear(&p->request);
     new_request(&p->request, ++p->id, to, &p->hello, &p->args[g->at->args]);
     for (uint32_t i = 0; i < plies; i++) {
@@ -263,35 +343,36 @@ ask_new(struct program *p, const struct goal *g, uint32_t plies, int to, enum ga
             new_action(&p->request, g->at->action[i]);
     }
     new_end(&p->request);
-    p->session[to].key = 0;
-    struct scene *s = ask(p, kind, e);
-    if (s && !s->refused)
-        session_set(p, to, g->key[plies]);
-    return s;
+    return post(p, (struct question){
+                       .key = g->key[plies], .goal = g->key[g->plies], .id = p->id, .to = to});
 }
 
-static struct scene *
-ask_act(struct program *p, const struct goal *g, int from, int to, enum game_fault_kind *kind,
-        struct err *e) {
+static bool
+ask_act(struct program *p, const struct goal *g, int from, int to) {
     size_t n = 0;
     const char *text = goal_text(p, g, g->plies - 1, &n);
+    uint64_t key = g->key[g->plies];
     buf_clear(&p->request);
     act_request(&p->request, ++p->id, from, to, g->at->action[g->plies - 1], text, n);
     p->session[from].used = ++p->clock;
     if (from != to)
         p->session[to].key = 0;
-    struct scene *s = ask(p, kind, e);
-    if (s && !s->refused)
-        session_set(p, to, g->key[g->plies]);
-    return s;
+    return post(p, (struct question){
+                       .key = key, .goal = key, .id = p->id, .to = to, .settles = text != NULL});
 }
 
-/* The scene of the goal by the shortest way; NULL with kind and e. */
-static struct scene *
-reach(struct program *p, const struct goal *g, enum game_fault_kind *kind, struct err *e) {
-    if (g->plies == 0)
-        return ask_new(p, g, 0, session_spare(p, -1), kind, e);
+/* Asks for the goal by the shortest way. Where the program fails meanwhile, is_posted() says no. */
+static void
+reach(struct program *p, const struct goal *g) {
+    if (g->plies == 0) {
+        ask_new(p, g, 0, session_spare(p, -1));
+        return;
+    }
     uint64_t parent = g->key[g->plies - 1];
+    while (is_posted(p, parent)) /* it must have been taken */
+        collect(p);
+    if (!p->process)
+        return;
     struct cache_entry *before = cache_find(&p->cache, parent);
     bool copy = before && before->branched && p->hello.copies && p->hello.sessions > 1;
     if (before)
@@ -299,19 +380,13 @@ reach(struct program *p, const struct goal *g, enum game_fault_kind *kind, struc
     int from = session_at(p, parent);
     if (from < 0 && copy) {
         from = session_spare(p, -1);
-        struct scene *s = ask_new(p, g, g->plies - 1, from, kind, e);
-        if (!s)
-            return NULL;
-        free(s);
-        if (p->session[from].key != parent) {
-            *kind = FAULT_CRASH;
-            err_set(e, "the program refused what it had taken before");
-            return NULL;
-        }
+        if (!ask_new(p, g, g->plies - 1, from))
+            return;
     }
     if (from < 0)
-        return ask_new(p, g, g->plies, session_spare(p, -1), kind, e);
-    return ask_act(p, g, from, copy ? session_spare(p, from) : from, kind, e);
+        ask_new(p, g, g->plies, session_spare(p, -1));
+    else
+        ask_act(p, g, from, copy ? session_spare(p, from) : from);
 }
 
 /* All texts of the history must be known in this process. */
@@ -324,40 +399,45 @@ know_texts(const struct program *p, const struct goal *g, struct err *e) {
     return 0;
 }
 
-static struct cache_entry *
-resolve(struct program *p, const struct position *at) {
-    struct err e;
-    struct goal g = {.at = at, .plies = at->plies};
-    if (at->plies > (uint32_t)p->hello.max_plies) {
-        snprintf(e.text, sizeof e.text, "the match goes on after its \"max_plies\" of %d",
-                 p->hello.max_plies);
-        return add_failure(p, at->key, FAULT_CRASH, e.text);
-    }
-    g.key[0] = root_key(at->args);
-    for (uint32_t i = 0; i < g.plies; i++)
-        g.key[i + 1] = next_key(g.key[i], at->action[i]);
-    ensure(g.key[g.plies] == at->key);
-    enum game_fault_kind kind = know_texts(p, &g, &e) < 0 ? FAULT_REFUSED : wake(p, &e);
-    struct scene *s = kind == FAULT_NONE ? reach(p, &g, &kind, &e) : NULL;
-    if (!s) {
-        process_kill(p->process);
-        p->process = NULL;
-        forget_sessions(p);
-        return add_failure(p, at->key, kind, e.text);
-    }
-    struct cache_entry *x = cache_find(&p->cache, at->key);
-    if (x) {
-        cache_replace(&p->cache, x, s);
-        return x;
-    }
-    return cache_add(&p->cache, at->key, s);
-}
-
 /* A failure counts until it was told, or until another match begins. */
 static struct cache_entry *
 known(struct program *p, uint64_t key) {
     struct cache_entry *x = cache_find(&p->cache, key);
     return x && x->why && x->epoch != p->epoch ? NULL : x;
+}
+
+static void
+goal_set(struct goal *g, const struct position *at) {
+    g->at = at;
+    g->plies = at->plies;
+    g->key[0] = root_key(at->args);
+    for (uint32_t i = 0; i < g->plies; i++)
+        g->key[i + 1] = next_key(g->key[i], at->action[i]);
+    ensure(g->key[g->plies] == at->key);
+}
+
+static struct cache_entry *
+resolve(struct program *p, const struct position *at) {
+    struct err e;
+    struct goal g;
+    struct cache_entry *x = NULL;
+    if (at->plies > (uint32_t)p->hello.max_plies) {
+        err_set(&e, "the match goes on after its \"max_plies\" of %d", p->hello.max_plies);
+        return add_failure(p, at->key, FAULT_CRASH, e.text);
+    }
+    goal_set(&g, at);
+    while (!x) { /* twice, where the program fails at a question that was asked before */
+        if (!is_posted(p, at->key)) {
+            enum game_fault_kind kind = know_texts(p, &g, &e) < 0 ? FAULT_REFUSED : wake(p, &e);
+            if (kind != FAULT_NONE)
+                return fail(p, at->key, kind, &e);
+            reach(p, &g);
+        }
+        while (is_posted(p, at->key))
+            collect(p);
+        x = known(p, at->key);
+    }
+    return x;
 }
 
 static struct cache_entry *
@@ -395,6 +475,27 @@ look_behind(struct program *p, const struct position *at, int action) {
     memcpy(copy, at, p->game.state_bytes);
     step(p, (struct position *)copy, action);
     return look(p, (struct position *)copy);
+}
+
+/* Asks for the position behind an action that will be taken, and does not wait. */
+void
+program_foresee(struct program *p, const void *state, int action) {
+    const struct position *at = state;
+    const struct cache_entry *x = known(p, at->key);
+    uint64_t key = next_key(at->key, action);
+    if (!p->process || p->nposted == p->hello.ahead || p->hello.ahead == 1 || action >= TEXT_BIT ||
+        !x || x->why || at->plies >= (uint32_t)p->hello.max_plies || known(p, key) ||
+        is_posted(p, key))
+        return;
+    _Alignas(16) unsigned char copy[GAME_MAX_STATE];
+    memcpy(copy, at, p->game.state_bytes);
+    struct position *next = (struct position *)copy;
+    step(p, next, action);
+    struct goal g;
+    struct err e;
+    goal_set(&g, next);
+    if (know_texts(p, &g, &e) == 0)
+        reach(p, &g);
 }
 
 static void
@@ -675,6 +776,7 @@ program_new(int slot, const struct registry_row *row, struct err *e) {
     json_incref(p->row.json);
     p->hello.json = json_object_get(p->row.json, "hello");
     p->session = mem_zero((size_t)p->hello.sessions, sizeof *p->session);
+    p->posted = mem_zero((size_t)p->hello.ahead, sizeof *p->posted);
     make_game(p);
     return p;
 }

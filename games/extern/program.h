@@ -23,6 +23,7 @@ const struct game *program_game(const struct program *p);
 void program_renew(struct program *p, const struct registry_row *row);
 void program_rest(struct program *p); /* ends the process; the next question starts it again */
 const char *program_fault(struct program *p, const void *state, enum game_fault_kind *kind);
+void program_foresee(struct program *p, const void *state, int action);
 uint64_t program_faults(const struct program *p, const char **latest);
 
 /* The game of a row that need not be registered (games/extern/extern.c): 1, or -1 and e. */

@@ -1,7 +1,7 @@
 /* Round trips with external programs: a bare echo of lines in Python; one that reads and writes
- * JSON with Python's json module, as any program in Python must; and a Python game whose every
- * position is new. They are measured in turns, in short slices, and the best slice of each
- * counts: the machine may have other things to do. */
+ * JSON with Python's json module, as a program without our helper would; and a Python game whose
+ * every position is new, one match at a time and many side by side. They are measured in turns, in
+ * short slices, and the best slice of each counts: the machine may have other things to do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 
 #define SLICE 0.1 /* seconds */
 #define SLICES 20
+#define MATCHES 128 /* side by side */
 #define PYTHON "/usr/bin/env"
 
 static const char echo[] = "import sys,os\n"
@@ -88,6 +89,8 @@ struct bench {
     const struct game *g;
     struct game_args args;
     struct rng rng;
+    void *table[MATCHES];
+    bool begun;
 };
 
 /* Random matches: one question for each new position, and all that a match needs to know of it. */
@@ -119,6 +122,37 @@ bench_game(struct bench *b, bool texts) {
     return (double)plies / since(start);
 }
 
+/* The same with many matches side by side, as a worker plays them: it is said of each what will be
+ * done before any is looked at. */
+static double
+bench_matches(struct bench *b) {
+    const struct game *g = b->g;
+    int action[MATCHES];
+    long plies = 0;
+    int64_t start = clock_mono_us();
+    while (since(start) < SLICE) {
+        for (int i = 0; i < MATCHES; i++) {
+            int legal[GAME_MAX_ACTIONS];
+            if (!b->table[i])
+                b->table[i] = mem_aligned(GAME_MAX_STATE);
+            if (!b->begun || g->mover(b->table[i]) == GAME_OVER)
+                g->init(b->table[i], &b->args);
+            int n = g->legal(b->table[i], legal);
+            action[i] = legal[rng_below(&b->rng, (uint32_t)n)];
+            game_foresee(g, b->table[i], action[i]);
+        }
+        b->begun = true;
+        for (int i = 0; i < MATCHES; i++, plies++) {
+            g->apply(b->table[i], action[i]);
+            g->mover(b->table[i]);
+        }
+    }
+    const char *why;
+    if (game_faults(g, &why))
+        panic("%s", why);
+    return (double)plies / since(start);
+}
+
 static double
 best(double a, double b) {
     return a > b ? a : b;
@@ -132,12 +166,13 @@ main(void) {
     if (!b.g || !p || !json || game_args_default(b.g, &b.args, &e) < 0)
         panic("%s", e.text);
     rng_init(&b.rng, 1, 1, RNG_TEST);
-    double bare = 0, with_json = 0, plain = 0, texts = 0;
+    double bare = 0, with_json = 0, plain = 0, texts = 0, many = 0;
     for (int i = 0; i < SLICES; i++) {
         bare = best(bare, bench_echo(p));
         with_json = best(with_json, bench_echo(json));
         plain = best(plain, bench_game(&b, false));
         texts = best(texts, bench_game(&b, true));
+        many = best(many, bench_matches(&b));
     }
     printf("extern_echo %.0f round trips/s\n", bare);
     printf("extern_json_echo %.0f round trips/s (%.0f %% of the echo)\n", with_json,
@@ -145,8 +180,12 @@ main(void) {
     printf("extern_python_game %.0f moves/s (%.0f %% of the echo)\n", plain, 100 * plain / bare);
     printf("extern_python_game_with_texts %.0f moves/s (%.0f %% of the echo)\n", texts,
            100 * texts / bare);
+    printf("extern_python_game_%d_matches %.0f moves/s (%.0f %% of the echo)\n", MATCHES, many,
+           100 * many / bare);
     process_stop(p);
     process_stop(json);
+    for (int i = 0; i < MATCHES; i++)
+        free(b.table[i]);
     extern_rest();
     return 0;
 }

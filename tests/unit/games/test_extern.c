@@ -385,6 +385,34 @@ a_process_answers(void **state) {
     process_stop(NULL);
 }
 
+/* Answers come in the order of the questions, however they are cut. */
+static void
+several_questions_are_posted(void **state) {
+    (void)state;
+    struct err e;
+    const char *at;
+    size_t n;
+    struct process *p =
+        shell("read a; read b; printf \"$a\\n$b\"; sleep 0.1; echo; read c; echo $c");
+    assert_int_equal(process_post(p, "1\n", 2, &e), PROCESS_FINE);
+    assert_int_equal(process_post(p, "22\n", 3, &e), PROCESS_FINE);
+    assert_int_equal(process_next(p, 5, &at, &n, &e), PROCESS_FINE);
+    assert_true(n == 1 && at[0] == '1');
+    assert_int_equal(process_post(p, "333\n", 4, &e), PROCESS_FINE);
+    assert_int_equal(process_next(p, 5, &at, &n, &e), PROCESS_FINE);
+    assert_true(n == 2 && memcmp(at, "22", 2) == 0);
+    assert_int_equal(process_next(p, 5, &at, &n, &e), PROCESS_FINE);
+    assert_true(n == 3 && memcmp(at, "333", 3) == 0);
+    process_stop(p);
+    p = shell("read a; printf '1\\n2\\n3\\n'; sleep 100");
+    assert_int_equal(process_post(p, "1\n", 2, &e), PROCESS_FINE);
+    assert_int_equal(process_post(p, "2\n", 2, &e), PROCESS_FINE);
+    assert_int_equal(process_next(p, 5, &at, &n, &e), PROCESS_FINE);
+    assert_int_equal(process_next(p, 5, &at, &n, &e), PROCESS_CRASH);
+    assert_non_null(strstr(e.text, "two answers"));
+    process_stop(p);
+}
+
 static void
 a_process_that_fails_is_told(void **state) {
     (void)state;
@@ -580,14 +608,29 @@ static const char script[] =
     "*) told=\"\\\"told\\\":[\\\"${acts#*,}\\\",\\\"${acts#*,}\\\"],\"\n"
     "echo \"$head$told\\\"mover\\\":\\\"over\\\",\\\"result\\\":1}\";; esac;; esac; done\n";
 
+/* `first` stands before the script, `more` among what it says of itself. */
+static void
+write_script(const char *path, const char *first, const char *more) {
+    static const char at[] = "\"sessions\":2,";
+    struct buf b = {0};
+    struct err e;
+    const char *middle = strstr(script, at);
+    buf_put(&b, first);
+    buf_add(&b, script, (size_t)(middle - script));
+    buf_put(&b, more);
+    buf_put(&b, middle);
+    assert_int_equal(file_write(path, b.at, b.len, false, &e), 0);
+    buf_free(&b);
+}
+
 static const struct game *
-shell_game(char *path, size_t cap) {
+shell_game(char *path, size_t cap, const char *first, const char *more) {
     struct err e;
     struct hello h;
     char hash[HASH_HEX];
     const struct game *g = NULL;
     snprintf(path, cap, "%s/game.sh", home);
-    assert_int_equal(file_write(path, script, sizeof script - 1, false, &e), 0);
+    write_script(path, first, more);
     json_t *o = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:[s,s],s:s,s:s,s:i,s:f}", "name", "shell_game",
                           "title", "S", "kind", "program", "version", 1, "speaks", 1, "added",
                           "now", "command", "/bin/sh", path, "program", "/bin/sh", "folder", home,
@@ -626,7 +669,7 @@ a_program_plays_fails_and_comes_back(void **state) {
     struct err e;
     enum game_fault_kind kind;
     _Alignas(16) unsigned char s[GAME_MAX_STATE], other[GAME_MAX_STATE];
-    const struct game *g = shell_game(path, sizeof path), *again;
+    const struct game *g = shell_game(path, sizeof path, "", ""), *again;
     assert_int_equal(game_args_default(g, &args, &e), 0);
     go(g, s, &args, 1, 2);
     assert_null(game_fault(g, s, &kind));
@@ -674,7 +717,7 @@ a_changed_file_is_refused(void **state) {
     struct game_args args;
     enum game_fault_kind kind;
     _Alignas(16) unsigned char s[GAME_MAX_STATE];
-    const struct game *g = shell_game(path, sizeof path), *again;
+    const struct game *g = shell_game(path, sizeof path, "", ""), *again;
     assert_int_equal(game_args_default(g, &args, &e), 0);
     assert_int_equal(game_same(g, 1, game_hash(g), &e), 0);
     assert_int_equal(game_same(g, 1, "", &e), -1);
@@ -700,6 +743,60 @@ a_changed_file_is_refused(void **state) {
     assert_int_equal(extern_try(&r, &again, &e), -1);
     assert_non_null(strstr(e.text, "have changed since it was registered"));
     registry_free(&r);
+}
+
+static void
+expect_view(const struct game *g, const void *s, const char *view) {
+    char at[GAME_TEXT];
+    struct text t;
+    text_init(&t, at, sizeof at);
+    g->observe(s, 0, &t);
+    assert_string_equal(at, view);
+}
+
+/* The third line that it says is held back until it says the fourth: it has to be asked ahead. */
+static const char holds[] = "echo() { out=\"$out$*\n\"; n=$((n + 1)); "
+                            "if [ $n -ne 3 ]; then printf \"$out\"; out=; fi; }\n";
+
+static void
+a_program_is_asked_ahead(void **state) {
+    (void)state;
+    char path[128];
+    struct game_args args;
+    struct err e;
+    enum game_fault_kind kind;
+    _Alignas(16) unsigned char a[GAME_MAX_STATE], b[GAME_MAX_STATE];
+    const struct game *g = shell_game(path, sizeof path, holds, "\"ahead\":2,");
+    assert_int_equal(game_args_default(g, &args, &e), 0);
+    g->init(a, &args);
+    g->init(b, &args);
+    game_foresee(g, a, 1); /* nothing is known of the position itself yet: nothing is done */
+    assert_int_equal(g->mover(a), 0);
+    game_foresee(g, a, 1);
+    game_foresee(g, a, 1);
+    game_foresee(g, b, 2);
+    game_foresee(g, b, 3); /* no room: left to whoever looks */
+    g->apply(a, 1);
+    g->apply(b, 2);
+    assert_int_equal(g->mover(a), 1);
+    expect_view(g, a, "<1>");
+    expect_view(g, b, "<2>");
+    /* The first of two ends the program: the other one is asked again, and not blamed. */
+    game_foresee(g, b, 2);
+    game_foresee(g, a, 2);
+    g->apply(a, 2);
+    g->apply(b, 2);
+    assert_int_equal(g->mover(a), GAME_OVER);
+    assert_null(game_fault(g, a, &kind));
+    assert_true(g->result(a) > 0);
+    assert_non_null(strstr(game_fault(g, b, &kind), "exit status 9"));
+    assert_int_equal(game_faults(g, NULL), 1);
+    /* What was asked and never looked at harms nobody. */
+    g->init(a, &args);
+    game_foresee(g, a, 1);
+    extern_rest();
+    go(g, a, &args, 1, 1);
+    game_foresee(game_find("nim"), a, 1); /* no program: nothing */
 }
 
 static void
@@ -750,6 +847,7 @@ main(void) {
         cmocka_unit_test(a_hello_is_checked),
         cmocka_unit_test(requests_are_written),
         cmocka_unit_test(a_process_answers),
+        cmocka_unit_test(several_questions_are_posted),
         cmocka_unit_test(a_process_that_fails_is_told),
         cmocka_unit_test(a_process_is_confined),
         cmocka_unit_test(the_whole_group_ends),
@@ -758,6 +856,7 @@ main(void) {
         cmocka_unit_test(texts_are_remembered),
         cmocka_unit_test(a_program_plays_fails_and_comes_back),
         cmocka_unit_test(a_changed_file_is_refused),
+        cmocka_unit_test(a_program_is_asked_ahead),
     };
     return cmocka_run_group_tests(tests, make_home, drop_home);
 }
