@@ -57,7 +57,7 @@ class Server:
             [*prefix, program, "serve", "tests/int/tiny.yaml", "--run", run, *words],
             stdout=subprocess.DEVNULL, stderr=open(run + ".log", "a"))
         until = time.time() + 30
-        while not os.path.exists(run + "/serve.json") and time.time() < until:
+        while not self.has_card() and time.time() < until:
             if self.process.poll() is not None:
                 raise SystemExit(open(run + ".log").read())
             time.sleep(0.02)
@@ -65,6 +65,13 @@ class Server:
         self.host, self.port, self.token = self.card["host"], self.card["port"], self.card["token"]
         if self.host in ("0.0.0.0", "::"):
             self.host = "127.0.0.1"
+
+    def has_card(self):
+        """Has it written its own? A server that was killed has left one."""
+        try:
+            return json.load(open(self.run + "/serve.json"))["pid"] == self.process.pid
+        except (OSError, ValueError):
+            return False
 
     def call(self, method, path, body=None, token=True, headers=None, timeout=30):
         """One request; the headers given come on top, None takes one away."""
