@@ -80,13 +80,16 @@ api_offer(struct serve *s) {
     struct httpd_request *q = a->waiting.q;
     struct err e;
     if (store_lease_add(s->store, &l, &e) < 0 || store_commit(s->store, &e) < 0) {
-        if (store_retry(s->store))
-            return; /* asked again at the next tick */
+        if (store_retry(s->store)) {
+            serve_waits(s, &e); /* asked again at the next tick */
+            return;
+        }
         a->waiting.q = NULL;
         q->on_gone = NULL;
         api_refuse(q, 500, "database", "%s", e.text);
         return;
     }
+    serve_goes_on(s);
     a->waiting.q = NULL;
     q->on_gone = NULL;
     s->lease_next = l.last + 1;
@@ -262,9 +265,13 @@ acknowledge(struct call *c, struct ack *a) {
     int64_t policy;
     int status = store_step_ack(s->store, &a->step, &policy, &e);
     if (status < 0) {
-        api_refuse(c->q, store_retry(s->store) ? 503 : 409, "step", "%s", e.text);
+        bool wait = store_retry(s->store);
+        if (wait)
+            serve_waits(s, &e);
+        api_refuse(c->q, wait ? 503 : 409, "step", "%s", e.text);
         return;
     }
+    serve_goes_on(s);
     api_answer_json(
         c->q, 200,
         json_pack("{s:I,s:I}", "step", (json_int_t)a->step.step, "policy", (json_int_t)policy));

@@ -51,6 +51,7 @@ struct serve {
     size_t nolder;
 
     int64_t paused_until_us; /* the database is busy or full: nothing is handed out */
+    int64_t told_busy_us;    /* when that was last said; 0: it can be written */
     int64_t started_us;
     uint64_t matches, tokens, invalid; /* since this start */
     char session[33];                  /* the learner that may lease; "" = none */
@@ -67,6 +68,9 @@ void serve_match(struct serve *s, const struct wire_match *m, int worker);
 /* Matches in flight on a worker that died: played again alone, or recorded as aborted. */
 void serve_worker_died(struct serve *s, int worker, const char *why);
 void serve_commit(struct serve *s);
+/* The database is busy or full (e: why), and it can be written again: for the log. */
+void serve_waits(struct serve *s, const struct err *e);
+void serve_goes_on(struct serve *s);
 /* A learner step was acknowledged as policy `p`: thin old snapshots, begin the next iteration. */
 void serve_advance(struct serve *s, int64_t step, int64_t policy, const char *hash);
 /* A new learner session: open leases are dropped. */

@@ -26,6 +26,7 @@
 
 #define TICK_US 20000   /* commits wait at most so long */
 #define PAUSE_US 500000 /* before a busy or full database is tried again */
+#define BUSY_TOLD_US 30000000
 #define MAX_ATTEMPTS 2
 #define STOP_US 50000
 #define THIN_SLICE 2048 /* match ids that one call of store_thin() passes */
@@ -54,6 +55,24 @@ serve_give_up(struct serve *s, const char *fmt, ...) {
 
 /* ---- the database ---- */
 
+/* The database cannot be written now, and that is a state: told when it begins, every half minute,
+ * and when it ends. */
+void
+serve_waits(struct serve *s, const struct err *e) {
+    int64_t now = clock_mono_us();
+    if (s->told_busy_us && now - s->told_busy_us < BUSY_TOLD_US)
+        return;
+    s->told_busy_us = now;
+    log_warn("serve", "the database cannot be written now, matches wait: %s", e->text);
+}
+
+void
+serve_goes_on(struct serve *s) {
+    if (s->told_busy_us)
+        log_info("serve", "the database can be written again");
+    s->told_busy_us = 0;
+}
+
 /* What was not committed is gone: forget it and play it again when there is room. */
 static void
 store_trouble(struct serve *s, const struct err *e) {
@@ -61,7 +80,7 @@ store_trouble(struct serve *s, const struct err *e) {
         serve_give_up(s, "%s", e->text);
         return;
     }
-    log_warn("serve", "the database cannot be written now, matches wait: %s", e->text);
+    serve_waits(s, e);
     for (int64_t i = 0; i < s->batch; i++)
         if (s->slot[i].state == SLOT_FINISHED) {
             s->slot[i].state = SLOT_PENDING;
@@ -83,6 +102,7 @@ serve_commit(struct serve *s) {
         return;
     }
     s->uncommitted = 0;
+    serve_goes_on(s);
     for (int64_t i = s->ready; i < s->batch; i++)
         if (s->slot[i].state == SLOT_FINISHED)
             s->slot[i].state = SLOT_COMMITTED;

@@ -162,7 +162,9 @@ read_bytes(const struct state *s, const char *path, const char *hash, struct buf
            struct err *e) {
     size_t most = s->model->count * sizeof(float) * (1 + OPTIM_MOMENTS) + HEADER_ROOM;
     if (file_read(path, most, out, e) < 0)
-        return err_prefix(e, "the learner's state cannot be read");
+        return err_prefix(e,
+                          "the learner's state cannot be read (was run.db or run.db-wal replaced? "
+                          "then put the state's file, or a whole backup, back)");
     char got[HASH_HEX];
     hash_hex(out->at, out->len, got);
     if (strcmp(got, hash))

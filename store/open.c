@@ -10,7 +10,9 @@
 
 #include "base/mem.h"
 
-#define PATH_ROOM 4096
+#define READ_WAIT_MS 2000
+#define WRITE_WAIT_MS 100
+#define OPEN_WAIT_MS 90000
 
 static int
 check_path(struct store *s, const char *path, struct err *e) {
@@ -37,12 +39,22 @@ plain_path(const char *path, char out[PATH_ROOM]) {
     snprintf(out, PATH_ROOM, "%s%s", *path == '/' ? "" : "./", path);
 }
 
+void
+path_uri(const char *path, const char *query, char uri[PATH_ROOM * 4]) {
+    char plain[PATH_ROOM];
+    plain_path(path, plain);
+    char *at = uri + snprintf(uri, PATH_ROOM, "file:");
+    for (const char *p = plain; *p; p++)
+        at += snprintf(at, 4, strchr("%?#", *p) ? "%%%02X" : "%c", (unsigned char)*p);
+    snprintf(at, 16, "%s", query);
+}
+
 /* A stopped run in a folder that this user may not write to: SQLite cannot make its -shm file
  * there. It can read the file as one that nobody changes, which is right as long as no -wal file
  * stands beside it. */
 static int
 open_immutable(struct store *s, const char *path, struct err *e) {
-    char wal[PATH_ROOM], plain[PATH_ROOM], uri[PATH_ROOM * 4];
+    char wal[PATH_ROOM], uri[PATH_ROOM * 4];
     struct stat st;
     snprintf(wal, sizeof wal, "%s-wal", path);
     if (stat(wal, &st) == 0 && st.st_size > 0)
@@ -51,11 +63,7 @@ open_immutable(struct store *s, const char *path, struct err *e) {
             "%s: it was not closed properly and this user may not write to its folder; "
             "start and stop `agon serve` on it, or copy %s and %s elsewhere",
             path, path, wal);
-    plain_path(path, plain);
-    char *at = uri + snprintf(uri, sizeof uri, "file:");
-    for (const char *p = plain; *p; p++)
-        at += snprintf(at, 4, strchr("%?#", *p) ? "%%%02X" : "%c", (unsigned char)*p);
-    snprintf(at, 16, "?immutable=1");
+    path_uri(path, "?immutable=1", uri);
     sqlite3_close(s->db);
     s->db = NULL;
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
@@ -73,8 +81,9 @@ open_file(struct store *s, const char *path, struct err *e) {
     if (sqlite3_open_v2(plain, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
         return sql_fail(s, e, "%s: cannot open the database", path);
     sqlite3_extended_result_codes(s->db, 1);
-    /* Whoever opens a database first may hold it for a moment, to recover a killed writer's log. */
-    sqlite3_busy_timeout(s->db, 2000);
+    /* Whoever opens a database first may hold it for a moment, to recover a killed writer's log; and
+     * a writer that begins while another program writes has nothing better to do than wait. */
+    sqlite3_busy_timeout(s->db, s->mode == STORE_WRITE ? OPEN_WAIT_MS : READ_WAIT_MS);
     if (s->mode == STORE_WRITE)
         return 0;
     /* The first read needs the -shm file; that is where a read-only folder shows. */
@@ -87,7 +96,6 @@ open_file(struct store *s, const char *path, struct err *e) {
 /* No memory map: a file that somebody truncates would kill the reader with SIGBUS. */
 static int
 set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
-    sqlite3_busy_timeout(s->db, s->mode == STORE_WRITE ? 100 : 2000);
     sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, STORE_MAX_ROW);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -114,11 +122,14 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
 
 static int
 open_all(struct store *s, const char *path, bool full_sync, struct err *e) {
-    if (check_path(s, path, e) < 0 || open_file(s, path, e) < 0 || schema_refuse(s, path, e) < 0 ||
+    if (check_path(s, path, e) < 0 || (s->mode == STORE_WRITE && recover_check(s, path, e) < 0) ||
+        open_file(s, path, e) < 0 || schema_refuse(s, path, e) < 0 ||
         set_up(s, path, full_sync, e) < 0 || schema_open(s, path, e) < 0 ||
         sql_number(s, "SELECT coalesce(max(id), 0) FROM game", &s->games, e) < 0 ||
         sql_number(s, "SELECT coalesce(max(id), 0) FROM policy", &s->policies, e) < 0)
         return -1;
+    if (s->mode == STORE_WRITE) /* later it has: a server's event loop stands still meanwhile */
+        sqlite3_busy_timeout(s->db, WRITE_WAIT_MS);
     return 0;
 }
 

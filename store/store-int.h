@@ -105,6 +105,14 @@ struct store {
     struct buf moves, reply, word; /* scratch of writing */
 };
 
+/* ---- open.c ---- */
+#define PATH_ROOM 4096
+/* A path as SQLite's URI, with "?..." behind it. */
+void path_uri(const char *path, const char *query, char uri[PATH_ROOM * 4]);
+
+/* ---- recover.c ---- */
+int recover_check(struct store *s, const char *path, struct err *e);
+
 /* ---- sql.c ---- */
 /* The statement of `id`, prepared from `sql` at its first use. NULL on failure. */
 sqlite3_stmt *sql_get(struct store *s, enum sql_id id, const char *sql, struct err *e);
