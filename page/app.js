@@ -71,7 +71,7 @@ function View() {
     // A new view begins at its heading, for keyboards and screen readers; not the first one.
     if (seen.current !== null && seen.current !== at.name) {
       scrollTo(0, 0);
-      main.current.querySelector('h1')?.focus({ preventScroll: true });
+      (main.current.querySelector('h1') ?? main.current).focus({ preventScroll: true });
     }
     seen.current = at.name;
     if (error) retry();

@@ -25,9 +25,10 @@ export const Stat = ({ label, value, unit, note, href }) => html`
     ${note && html`<div class="stat-note">${note}</div>`}
   </div>`;
 
-// What has not come, or cannot. `of` is what useData() gave.
-export function Asked({ of, empty, children }) {
+// What has not come, or cannot. `of` is what useData() gave; `title` stands until children bring their own.
+export function Asked({ of, empty, title, children }) {
   if (of.data && !(empty && empty(of.data))) return children(of.data);
+  if (title) return html`<${Head} title=${title}/><${Asked} of=${of}/>`;
   if (of.error && of.error.status !== 0) return html`<p class="failure" role="alert">${of.error.message}</p>`;
   if (of.data) return html`<p class="nothing">Nothing is here yet.</p>`;
   return html`<p class="nothing" aria-busy="true">${of.error ? 'Waiting for the server …' : 'Loading …'}</p>`;

@@ -48,5 +48,5 @@ function One({ data, name, query }) {
 
 export function Games({ args, query }) {
   const asked = useData('/api/games');
-  return html`<${Asked} of=${asked}>${data => (args[0] ? html`<${One} key=${args[0]} data=${data} name=${args[0]} query=${query}/>` : html`<${List} data=${data}/>`)}<//>`;
+  return html`<${Asked} of=${asked} title="Games">${data => (args[0] ? html`<${One} key=${args[0]} data=${data} name=${args[0]} query=${query}/>` : html`<${List} data=${data}/>`)}<//>`;
 }

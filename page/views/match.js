@@ -96,6 +96,6 @@ function Shown({ m, query }) {
 
 export function OneMatch({ args, query }) {
   const asked = useData('/api/matches/' + encodeURIComponent(args[0] ?? '0'));
-  return html`<${Asked} of=${asked}>${m => html`<${Shown} m=${m} query=${query}/>`}<//>
+  return html`<${Asked} of=${asked} title=${'Match #' + (args[0] ?? '')}>${m => html`<${Shown} m=${m} query=${query}/>`}<//>
     ${!asked.data && asked.error && html`<p><a href=${link('matches')}>All matches</a></p>`}`;
 }

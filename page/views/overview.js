@@ -68,7 +68,7 @@ function Time({ t }) {
 export function Overview() {
   const asked = useData('/api/overview', null, 4000);
   const live = useValue(status);
-  return html`<${Asked} of=${asked}>${data => {
+  return html`<${Asked} of=${asked} title="Overview">${data => {
     const o = { ...data, ...(live && live.at_ms > data.at_ms ? live : {}) };
     const d = o.database;
     return html`

@@ -57,7 +57,7 @@ function Evals({ p }) {
 
 export function OnePolicy({ args }) {
   const asked = useData('/api/policies/' + encodeURIComponent(args[0] ?? '0'));
-  return html`<${Asked} of=${asked}>${p => html`
+  return html`<${Asked} of=${asked} title="Policy">${p => html`
     <${Head} title=${p.label}>${what(p)[0].toUpperCase() + what(p).slice(1)}, made ${localTime(p.made)}.
       ${p.kind === 'snapshot' && html` Its name is the SHA-256 of its file: <code class="hash">${p.name}</code>`}<//>
     <div class="stats">

@@ -13,7 +13,7 @@ texts() {
     find base games policy store arena learner cli page tests tools configs docs .ci Makefile README.md \
         \( -name corpus -o -name data -o -path page/vendor \) -prune -o -type f \( -name '*.[ch]' -o -name '*.def' -o \
         -name '*.sh' -o -name '*.py' -o -name '*.awk' -o -name '*.yaml' -o -name '*.md' -o -name '*.sql' \
-        -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name Makefile -o -path '.ci/*' \) \
+        -o -name '*.html' -o -name '*.js' -o -name '*.mjs' -o -name '*.css' -o -name Makefile -o -path '.ci/*' \) \
         -print 2>/dev/null | sort
 }
 
