@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/scan.h"
+#include "policy/token.h"
 #include "cli/table.h"
 
 enum { SHOWN = 50 };
@@ -81,6 +82,31 @@ show(const struct job *j, double seconds) {
         puts("nothing to check.");
 }
 
+static void
+tell_prompt(struct job *j, int64_t id, const char *column, const char *text) {
+    if (j->problems++ >= SHOWN)
+        return;
+    progress_clear(&j->scan.progress);
+    printf("prompt %" PRId64 ": %s: %s\n", id, column, text);
+}
+
+/* Prompts stand in a table of their own, each once: their tokens are checked with the matches. */
+static int
+check_prompt(void *arg, const struct store_prompt *p) {
+    struct job *j = arg;
+    struct buf spelled = {0}, stored = {0};
+    if (!p->hash_fits)
+        tell_prompt(j, p->id, "hash", "it is not that of the tokens");
+    buf_room(&spelled, p->n + 1);
+    spelled.len = tokens_spell(p->tokens, p->n, (char *)spelled.at);
+    store_text(buf_text(&spelled), strlen(buf_text(&spelled)), &stored);
+    if (p->text && strcmp(p->text, buf_text(&stored)))
+        tell_prompt(j, p->id, "text", "it is not what the tokens spell");
+    buf_free(&spelled);
+    buf_free(&stored);
+    return 0;
+}
+
 static int
 run_verify(const struct cmd_args *a, struct err *e) {
     struct job j = {.problems = 0};
@@ -94,6 +120,8 @@ run_verify(const struct cmd_args *a, struct err *e) {
     int64_t start = clock_mono_us();
     if (!status)
         status = scan_range(&j.scan, first, last, e);
+    if (!status && first == 0 && last == most)
+        status = store_prompt_each(j.scan.run.store, check_prompt, &j, e);
     if (!status) {
         show(&j, (double)(clock_mono_us() - start) / 1e6);
         status = j.problems > 0;

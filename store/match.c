@@ -90,8 +90,9 @@ insert_row(struct store *s, const struct store_match *m, struct err *e) {
     static const char sql[] =
         "INSERT INTO match (id, kind, iteration, game_id, deal, policy0_id, policy1_id, reason, "
         "loser,"
-        " payoff0, payoff1, result, moves, started_ms, ended_ms, attempts, detail)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+        " payoff0, payoff1, result, moves, started_ms, ended_ms, attempts, detail, sum)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
+        " ?18)";
     sqlite3_stmt *st = sql_get(s, SQL_MATCH_ADD, sql, e);
     if (!st)
         return -1;
@@ -115,7 +116,9 @@ insert_row(struct store *s, const struct store_match *m, struct err *e) {
     sqlite3_bind_int64(st, 14, m->started_ms);
     sqlite3_bind_int64(st, 15, m->ended_ms);
     sqlite3_bind_int(st, 16, m->attempts);
-    sql_bind_text(st, 17, put_detail(&s->word, m->detail));
+    const char *detail = put_detail(&s->word, m->detail);
+    sql_bind_text(st, 17, detail);
+    sqlite3_bind_int64(st, 18, sum_match(m, detail));
     int rc = sql_run(st);
     if (rc)
         sql_fail(s, e, "table match, id %lld", (long long)m->id);
@@ -162,8 +165,8 @@ insert_turn(struct store *s, const struct store_match *m, size_t i, struct err *
     static const char sql[] =
         "INSERT INTO turn (match_id, turn_no, ply, seat, policy_id, prompt_id, verdict, action, "
         "word,"
-        " reply, escaped, ntokens, tokens, logp)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+        " reply, escaped, ntokens, tokens, logp, sum)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
     const struct store_turn *t = &m->turn[i];
     int64_t prompt = t->nprompt ? prompt_id(s, t, e) : 0;
     sqlite3_stmt *st = prompt < 0 ? NULL : sql_get(s, SQL_TURN_ADD, sql, e);
@@ -187,6 +190,7 @@ insert_turn(struct store *s, const struct store_match *m, size_t i, struct err *
     sqlite3_bind_int64(st, 12, (int64_t)t->ntokens);
     bind_numbers(st, 13, t->tokens, t->ntokens);
     bind_numbers(st, 14, t->logp, t->ntokens);
+    sqlite3_bind_int64(st, 15, sum_turn(m->id, (int64_t)i, t));
     return sql_run(st) ? sql_fail(s, e, "table turn, match %lld, turn %zu", (long long)m->id, i)
                        : 0;
 }

@@ -88,3 +88,36 @@ prompt_id(struct store *s, const struct store_turn *t, struct err *e) {
         remember(s, hash, id, t);
     return id;
 }
+
+void
+store_text(const char *text, size_t n, struct buf *out) {
+    if (escape_needed(text, n))
+        escape_add(out, text, n);
+    else
+        buf_add(out, text, n);
+}
+
+int
+store_prompt_each(struct store *s, int (*each)(void *arg, const struct store_prompt *p), void *arg,
+                  struct err *e) {
+    sqlite3_stmt *st =
+        sql_get(s, SQL_PROMPT_EACH, "SELECT id, hash, tokens, text FROM prompt ORDER BY id", e);
+    int got = st ? 1 : -1, stop = 0;
+    while (!stop && st && (got = sql_row(s, st, "table prompt", e)) == 1) {
+        size_t bytes = (size_t)sqlite3_column_bytes(st, 2);
+        const void *blob = sqlite3_column_blob(st, 2);
+        int32_t *tokens =
+            mem_copy(blob ? blob : "", bytes ? bytes : 1); /* SQLite does not align it */
+        struct store_prompt p = {.id = sqlite3_column_int64(st, 0),
+                                 .tokens = tokens,
+                                 .n = bytes / sizeof *tokens,
+                                 .text = (const char *)sqlite3_column_text(st, 3),
+                                 .hash_fits = (uint64_t)sqlite3_column_int64(st, 1) ==
+                                              hash_fnv(tokens, bytes)};
+        stop = each(arg, &p);
+        free(tokens);
+    }
+    if (st)
+        sqlite3_reset(st);
+    return stop ? stop : got;
+}

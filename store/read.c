@@ -193,7 +193,10 @@ read_match(struct reader *r) {
     m->attempts = (int)attempts;
     size_t n;
     m->detail = get_text(r, st, 16, &n);
-    return get_moves(r, m);
+    if (get_moves(r, m) < 0)
+        return -1;
+    m->altered = !is_null(st, 17) && sqlite3_column_int64(st, 17) != sum_match(m, m->detail);
+    return 0;
 }
 
 /* Reply and word as they were, and the tokens. */
@@ -214,6 +217,8 @@ read_words(struct reader *r, struct store_turn *t) {
     reply[t->nreply] = '\0';
     if (word)
         word[nword] = '\0';
+    if (escaped && !escape_needed(reply, t->nreply) && !(word && escape_needed(word, nword)))
+        return bad_turn(r, "escaped", "is 1, but nothing had to be escaped");
     t->reply = reply;
     t->word = word;
     if (!get_int(st, 11, 0, STORE_MAX_TOKENS, &ntokens))
@@ -255,7 +260,12 @@ read_turn(struct reader *r, struct store_turn *t) {
                           "table prompt, id %lld, column tokens: is not a list of 4-byte ids",
                           (long long)sqlite3_column_int64(st, 5));
     t->prompt = prompt;
-    return read_words(r, t);
+    if (read_words(r, t) < 0)
+        return -1;
+    bool thinned = !t->ntokens && sqlite3_column_int64(st, 11) > 0;
+    t->altered = !is_null(st, 15) && !sum_fits_turn(sqlite3_column_int64(st, 15), r->match.id,
+                                                    sqlite3_column_int64(st, 1), t, thinned);
+    return 0;
 }
 
 static int
@@ -309,12 +319,12 @@ static int
 begin(struct reader *r, int64_t first, int64_t last) {
     static const char matches[] =
         "SELECT id, kind, iteration, game_id, deal, policy0_id, policy1_id, reason, loser, payoff0,"
-        " payoff1, result, moves, started_ms, ended_ms, attempts, detail"
+        " payoff1, result, moves, started_ms, ended_ms, attempts, detail, sum"
         " FROM match WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     static const char turns[] =
         "SELECT t.match_id, t.turn_no, t.ply, t.seat, t.policy_id, t.prompt_id, t.verdict, "
         "t.action,"
-        " t.word, t.reply, t.escaped, t.ntokens, t.tokens, t.logp, p.tokens"
+        " t.word, t.reply, t.escaped, t.ntokens, t.tokens, t.logp, p.tokens, t.sum"
         " FROM turn t LEFT JOIN prompt p ON p.id = t.prompt_id"
         " WHERE t.match_id BETWEEN ?1 AND ?2 ORDER BY t.match_id, t.turn_no";
     r->matches = sql_get(r->s, SQL_MATCH_EACH, matches, r->e);

@@ -1,4 +1,7 @@
--- Version 2: results of matches that were played elsewhere.
+-- Version 2: checksums of rows, and results of matches that were played elsewhere.
+
+ALTER TABLE match ADD COLUMN sum INTEGER; -- of the row as it was written; NULL: by version 1
+ALTER TABLE turn ADD COLUMN sum INTEGER; -- the same; upper 32 bits: of tokens and logp
 
 CREATE TABLE import ( -- a file of results
     id      INTEGER PRIMARY KEY,

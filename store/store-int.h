@@ -42,6 +42,7 @@ enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_TURN_EACH,
               SQL_PROMPT_FIND,
               SQL_PROMPT_ADD,
+              SQL_PROMPT_EACH,
               SQL_TALLY_ADD,
               SQL_LEASE_NEXT,
               SQL_LEASE_COUNT,
@@ -109,6 +110,13 @@ struct store {
 #define PATH_ROOM 4096
 /* A path as SQLite's URI, with "?..." behind it. */
 void path_uri(const char *path, const char *query, char uri[PATH_ROOM * 4]);
+
+/* ---- sum.c ---- */
+/* detail: as it is stored. */
+int64_t sum_match(const struct store_match *m, const char *detail);
+int64_t sum_turn(int64_t match, int64_t number, const struct store_turn *t);
+bool sum_fits_turn(int64_t sum, int64_t match, int64_t number, const struct store_turn *t,
+                   bool thinned);
 
 /* ---- recover.c ---- */
 int recover_check(struct store *s, const char *path, struct err *e);

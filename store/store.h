@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 
@@ -115,6 +116,7 @@ struct store_turn {
     const float *logp;     /* [ntokens] behaviour log-probabilities; NULL for scripted players */
     size_t ntokens;
     int64_t policy; /* policy id that produced this turn */
+    bool altered;   /* reading: the row is not what was written (its checksum tells) */
 };
 
 struct store_match {
@@ -135,6 +137,7 @@ struct store_match {
     const char *detail;            /* a sentence for crash, aborted, time; NULL */
     const struct store_turn *turn; /* [nturns] */
     size_t nturns;
+    bool altered; /* reading: the row is not what was written (its checksum tells) */
 };
 int store_match_add(struct store *s, const struct store_match *m, struct err *e);
 bool store_match_exists(struct store *s, int64_t id);
@@ -144,6 +147,20 @@ int64_t store_match_last(struct store *s, struct err *e);
  * returns 0 to go on. Bytes that do not decode are an error that names table, row and column. */
 int store_match_each(struct store *s, int64_t first, int64_t last,
                      int (*each)(void *arg, const struct store_match *m), void *arg, struct err *e);
+
+/* The table of prompts; each() returns 0 to go on. `hash_fits`: the stored hash is that of the
+ * tokens. `text` is as it is stored, NULL where there is none. */
+struct store_prompt {
+    int64_t id;
+    const int32_t *tokens; /* [n] */
+    size_t n;
+    const char *text;
+    bool hash_fits;
+};
+int store_prompt_each(struct store *s, int (*each)(void *arg, const struct store_prompt *p),
+                      void *arg, struct err *e);
+/* A text as the database stores it: what is no printable UTF-8 is escaped. Appends to `out`. */
+void store_text(const char *text, size_t n, struct buf *out);
 
 /* ---- leases, consumption, steps ---- */
 struct store_lease {
