@@ -198,8 +198,9 @@ static const struct store_named named[] = {
      "SELECT * FROM event WHERE (:level IS NULL OR level = :level)"
      " AND id < " BEFORE " ORDER BY id DESC " PAGE},
     {"games", "games, with how many matches each has", "",
-     "SELECT g.*, coalesce((SELECT sum(matches) FROM tally t WHERE t.game_id = g.id), 0) AS matches"
-     " FROM game g ORDER BY g.id"},
+     "SELECT g.*, coalesce(t.matches, 0) AS matches FROM game g LEFT JOIN"
+     " (SELECT game_id, sum(matches) AS matches FROM tally GROUP BY game_id) t"
+     " ON t.game_id = g.id ORDER BY g.id"},
     {"forfeits", "matches lost for another reason than play: reason, game, player", ":game :limit",
      "SELECT * FROM v_forfeits WHERE (:game IS NULL OR game = :game OR game_id IN"
      " (SELECT id FROM game WHERE name = :game)) ORDER BY matches DESC " PAGE},
@@ -238,10 +239,32 @@ static const struct store_named named[] = {
      " FROM tally t LEFT JOIN game g ON g.id = t.game_id WHERE t.reason <> 'aborted'"
      " AND (:kind IS NULL OR t.kind = :kind) GROUP BY t.game_id ORDER BY t.game_id"},
     {"payoff", "who beats whom, newest policies first", ":game :policy :kind :limit",
-     "SELECT * FROM v_payoff WHERE (:game IS NULL OR game = :game OR game_id IN"
-     " (SELECT id FROM game WHERE name = :game)) AND (:policy IS NULL OR policy_id IN (" POLICY "))"
-     " AND (:kind IS NULL OR kind = :kind) ORDER BY policy_id DESC, opponent_id DESC, game_id, "
-     "kind " PAGE},
+     /* As the view, of the newest policies that have so many rows between them: `r`. */
+     "WITH t AS NOT MATERIALIZED (SELECT * FROM tally WHERE reason <> 'aborted'"
+     "  AND (:kind IS NULL OR kind = :kind)"
+     "  AND (:game IS NULL OR game_id IN (SELECT id FROM game WHERE :game IN (name, spec)))),"
+     " d AS (SELECT DISTINCT policy0_id, policy1_id, game_id, kind FROM t WHERE :policy IS NULL"
+     "  ORDER BY policy0_id DESC, policy1_id DESC, game_id DESC, kind DESC " PAGE "),"
+     " r(first, last) AS (SELECT CASE WHEN :policy IS NOT NULL THEN (SELECT min(id) FROM (" POLICY
+     "  )) WHEN count(*) < coalesce(:limit, 50) THEN 0 ELSE min(policy0_id) END,"
+     "  CASE WHEN :policy IS NOT NULL THEN (SELECT max(id) FROM (" POLICY
+     "  )) ELSE 9223372036854775807 END FROM d),"
+     " x AS (SELECT game_id, kind, policy_id, opponent_id, sum(matches) AS matches,"
+     "   sum(wins) AS wins, sum(draws) AS draws, sum(losses) AS losses, sum(total) AS total"
+     "  FROM (SELECT game_id, kind, policy0_id AS policy_id, policy1_id AS opponent_id, matches,"
+     "   wins0 AS wins, draws, wins1 AS losses, result_sum AS total FROM r CROSS JOIN t"
+     "   WHERE policy0_id BETWEEN r.first AND r.last"
+     "   UNION ALL SELECT game_id, kind, policy1_id, policy0_id, matches, wins1, draws, wins0,"
+     "   -result_sum FROM r CROSS JOIN t WHERE policy1_id BETWEEN r.first AND r.last"
+     "   AND policy0_id <> policy1_id)"
+     "  WHERE :policy IS NULL OR policy_id IN (" POLICY ")"
+     "  GROUP BY policy_id, opponent_id, game_id, kind"
+     "  ORDER BY policy_id DESC, opponent_id DESC, game_id, kind " PAGE ")"
+     " SELECT g.spec AS game, p.label AS player, o.label AS opponent, x.kind, x.matches, x.wins,"
+     "  x.draws, x.losses, x.total / x.matches AS mean, x.game_id, x.policy_id, x.opponent_id"
+     " FROM x LEFT JOIN game g ON g.id = x.game_id LEFT JOIN v_policies p ON p.id = x.policy_id"
+     " LEFT JOIN v_policies o ON o.id = x.opponent_id"
+     " ORDER BY x.policy_id DESC, x.opponent_id DESC, x.game_id, x.kind"},
     {"baselines", "what each role of each game is expected to return", "",
      "SELECT g.spec AS game, b.role, b.value, b.count, b.step, b.game_id"
      " FROM baseline b LEFT JOIN game g ON g.id = b.game_id ORDER BY b.game_id, b.role"},

@@ -270,6 +270,25 @@ test_others(void **state) {
     assert_string_equal(answer(f, "run", NULL, 0, " key "), "");
 }
 
+/* The question goes another way than the view, to the same rows. */
+static void
+test_payoff_is_the_view(void **state) {
+    struct fixture *f = *state;
+    for (int limit = 1; limit <= 6; limit++) {
+        struct store_bind most = {":limit", NULL, limit};
+        char sql[400];
+        snprintf(sql, sizeof sql,
+                 "SELECT group_concat('i:' || matches || ' i:' || policy_id || ' i:' || opponent_id"
+                 " || ' ; ', '') FROM (SELECT * FROM v_payoff ORDER BY policy_id DESC,"
+                 " opponent_id DESC, game_id, kind LIMIT %d)",
+                 limit);
+        char *view = mem_text(raw_ask(f->path, sql));
+        view[strcspn(view, "\n")] = '\0';
+        assert_string_equal(answer(f, "payoff", &most, 1, " matches policy_id opponent_id "), view);
+        free(view);
+    }
+}
+
 static void
 test_all_run_without_parameters(void **state) {
     struct fixture *f = *state;
@@ -436,6 +455,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_status, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_matches, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_others, set_up_run, tear_down),
+        cmocka_unit_test_setup_teardown(test_payoff_is_the_view, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_all_run_without_parameters, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_stops_when_asked, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_strange_texts, set_up_run, tear_down),
