@@ -130,7 +130,7 @@ class Game:
             return None, None
         return after, [self.told(s, action, after, 0), self.told(s, action, after, 1)]
 
-    def act(self, held, ident, origin, to, action):
+    def _act(self, held, ident, origin, to, action):
         """By far the most frequent question."""
         s = held[origin]
         after = held[to] = self.apply(s, action)
@@ -158,14 +158,14 @@ class Game:
         held[str(q["to"])] = s
         return self.state(s, told, q["id"], more)
 
-    def reply(self, line, held):
+    def _reply(self, line, held):
         """The answer to a line; None: it is the last one."""
         q = {}
         try:
             known = ACT(line)
             if known:
                 q["id"], origin, to, action = known.groups()
-                return self.act(held, q["id"], origin, to, int(action))
+                return self._act(held, q["id"], origin, to, int(action))
             q = json.loads(line)
             return None if q["type"] == "bye" else self.answer(q, held)
         except Exception as why:  # the game's fault: said, and the match is over
@@ -184,7 +184,7 @@ class Game:
             *lines, rest = (rest + data).split(b"\n")
             texts, due = [], time.monotonic() + BATCH_SECONDS
             for line in lines:
-                text = self.reply(line.decode(), held)
+                text = self._reply(line.decode(), held)
                 if text is None:
                     return
                 texts.append(text)

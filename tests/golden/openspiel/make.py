@@ -23,11 +23,19 @@ BATTLESHIP = ("battleship(board_height=%d,board_width=%d,ship_sizes=[%s],ship_va
               "num_shots=%d,allow_repeated_shots=false)")
 GOOFSPIEL = "goofspiel(num_cards=%d,points_order=%s,imp_info=%s,returns_type=%s)"
 
-# Agon's name of the variant, OpenSpiel's, and by what OpenSpiel's payoffs are multiplied.
+PILE_MAX = 60  # of games/nim.c
+
+
+def nim_action(piles):
+    return lambda a: a % piles * PILE_MAX + a // piles
+
+
+# Agon's name of the variant, OpenSpiel's, by what OpenSpiel's payoffs are multiplied, and where action
+# numbers differ what becomes of OpenSpiel's.
 # Information sets are compared in the games of SETS and where bids are hidden (with imp_info=False
 # goofspiel's forget the order of the bids). dark_hex's tell how many moves were made, even though
 # obstype is reveal-nothing: that line, the only one that is a number alone, is left out.
-SETS = ("battleship", "blotto", "dark_hex", "phantom_ttt")
+SETS = ("battleship", "blotto", "dark_hex", "kuhn_poker", "leduc_poker", "phantom_ttt")
 GAMES = {
     "battleship": [
         ("battleship", BATTLESHIP % (4, 4, "2;3", "1;1", 10), 1),
@@ -48,6 +56,7 @@ GAMES = {
         ("breakthrough(rows=5,columns=6,home=1)", "breakthrough(rows=5,columns=6)", 1),
         ("breakthrough(rows=4,columns=2,home=1)", "breakthrough(rows=4,columns=2)", 1),
     ],
+    "connect_four": [("connect_four", "connect_four", 1)],
     "dark_hex": [
         ("dark_hex", "dark_hex(gameversion=cdh)", 1),
         ("dark_hex(abrupt=true)", "dark_hex(gameversion=adh)", 1),
@@ -69,10 +78,16 @@ GAMES = {
         ("hex(size=7)", "hex(board_size=7)", 1),
         ("hex(size=11)", "hex(board_size=11)", 1),
     ],
+    "kuhn_poker": [("kuhn_poker", "kuhn_poker", 1)],
+    "leduc_poker": [("leduc_poker", "leduc_poker", 1)],
     "liars_dice": [
         ("liars_dice", "liars_dice", 1),
         ("liars_dice(sides=3)", "liars_dice(dice_sides=3)", 1),
         ("liars_dice(sides=9)", "liars_dice(dice_sides=9)", 1),
+    ],
+    "nim": [
+        ("nim", "nim(pile_sizes=3;4;5,is_misere=false)", 1, nim_action(3)),
+        ("nim(piles=1-3-5-7,misere=true)", "nim(pile_sizes=1;3;5;7,is_misere=true)", 1, nim_action(4)),
     ],
     "othello": [("othello", "othello", 1)],
     "phantom_ttt": [
@@ -85,6 +100,7 @@ GAMES = {
         ("pig(goal=20,moves=2000)", "pig(winscore=20,horizon=4000)", 1),
     ],
     "rock_paper_scissors": [("rock_paper_scissors(rounds=1)", "matrix_rps", 1)],
+    "tic_tac_toe": [("tic_tac_toe", "tic_tac_toe", 1)],
 }
 
 
@@ -98,10 +114,10 @@ def fnv(numbers):
 def information_set(state):
     player = state.current_player()
     lines = state.information_state_string(player).split("\n")
-    return player, "\n".join(line for line in lines if not line.isdigit())
+    return player, "\n".join(line for line in lines if len(lines) == 1 or not line.isdigit())
 
 
-def play(game, rng, sets):
+def play(game, rng, sets, ours):
     state, actions, said = game.new_initial_state(), [], []
     while not state.is_terminal():
         mover = state.current_player()
@@ -109,11 +125,12 @@ def play(game, rng, sets):
             mover, legal = 2, [a for a, _ in state.chance_outcomes()]
         else:
             legal = state.legal_actions()
-        said += [mover, len(legal)] + legal
+        said += [mover, len(legal)] + sorted(map(ours, legal))
         if sets is not None and mover < 2:
             said.append(sets.setdefault(information_set(state), len(sets)))
-        actions.append(rng.choice(legal))
-        state.apply_action(actions[-1])
+        action = rng.choice(legal)
+        actions.append(ours(action))
+        state.apply_action(action)
     return actions, state.returns()[0], fnv(said)
 
 
@@ -121,15 +138,16 @@ def main():
     folder, games = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 40
     for name, variants in GAMES.items():
         with open("%s/%s.txt" % (folder, name), "w", encoding="ascii") as out:
-            for spec, theirs, scale in variants:
+            for spec, theirs, scale, *mapped in variants:
                 rng = random.Random(spec)
                 game = pyspiel.load_game_as_turn_based(theirs)
                 sets = {} if name in SETS or "hidden=true" in spec else None
                 out.write("%s %s\n" % ("game" if sets is None else "sets", spec))
                 for _ in range(games):
-                    actions, payoff, said = play(game, rng, sets)
+                    actions, payoff, said = play(game, rng, sets, mapped[0] if mapped else int)
                     words = " ".join(map(str, actions))
                     out.write("%s = %g %016x\n" % (words, payoff * scale, said))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,7 @@
  * that one of them tells apart the other does too, and the same payoff comes out.
  * AGON_OPENSPIEL=FOLDER reads another folder than the stored one.
  *
- * Action numbers are the same in all these games, so nothing is mapped. What OpenSpiel calls black
+ * Action numbers are the same in all these games but nim, where make.py maps them. What OpenSpiel calls black
  * or player 0 is our seat 0; its parameters are named differently (make.py pairs them), and:
  *   breakthrough  its row 0 is our row 1, where x starts; below 6 rows it has home = 1
  *   goofspiel     a difference in points is halved there
@@ -189,6 +189,36 @@ rock_paper_scissors_agrees(void **state) {
     replay_file("rock_paper_scissors", 1);
 }
 
+static void
+connect_four_agrees(void **state) {
+    (void)state;
+    replay_file("connect_four", 1);
+}
+
+static void
+kuhn_poker_agrees(void **state) {
+    (void)state;
+    replay_file("kuhn_poker", 1);
+}
+
+static void
+leduc_poker_agrees(void **state) {
+    (void)state;
+    replay_file("leduc_poker", 1);
+}
+
+static void
+nim_agrees(void **state) {
+    (void)state;
+    replay_file("nim", 2);
+}
+
+static void
+tic_tac_toe_agrees(void **state) {
+    (void)state;
+    replay_file("tic_tac_toe", 1);
+}
+
 int
 main(void) {
     const struct CMUnitTest tests[] = {
@@ -203,6 +233,11 @@ main(void) {
         cmocka_unit_test(liars_dice_agrees),
         cmocka_unit_test(pig_agrees),
         cmocka_unit_test(rock_paper_scissors_agrees),
+        cmocka_unit_test(connect_four_agrees),
+        cmocka_unit_test(kuhn_poker_agrees),
+        cmocka_unit_test(leduc_poker_agrees),
+        cmocka_unit_test(nim_agrees),
+        cmocka_unit_test(tic_tac_toe_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
