@@ -81,8 +81,8 @@ open_file(struct store *s, const char *path, struct err *e) {
     if (sqlite3_open_v2(plain, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
         return sql_fail(s, e, "%s: cannot open the database", path);
     sqlite3_extended_result_codes(s->db, 1);
-    /* Whoever opens a database first may hold it for a moment, to recover a killed writer's log; and
-     * a writer that begins while another program writes has nothing better to do than wait. */
+    /* Whoever opens a database first may hold it for a moment, to recover a killed writer's log;
+     * and a writer that begins while another program writes has nothing better to do than wait. */
     sqlite3_busy_timeout(s->db, s->mode == STORE_WRITE ? OPEN_WAIT_MS : READ_WAIT_MS);
     if (s->mode == STORE_WRITE)
         return 0;

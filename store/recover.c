@@ -70,8 +70,8 @@ holds(struct store *s) {
 }
 
 /* Is what the file tells by itself still so with the log? Whoever was killed while pages were moved
- * from the log into the file has left a file that tells nothing by itself; what was written when the
- * run began stands in it all the same. */
+ * from the log into the file has left a file that tells nothing by itself; what was written when
+ * the run began stands in it all the same. */
 static bool
 agrees(struct store *without, struct store *with) {
     static const int64_t none[3] = {-1, -1, -1};

@@ -39,11 +39,14 @@ schema_apply(struct store *s, const char *const *step, int steps, struct err *e)
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, steps);
     int bad = sql_number(s, "PRAGMA user_version", &version, e);
+    /* Steps may change the texts of tables, nobody else may. */
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     for (int64_t i = bad ? steps : version; i < steps && !bad; i++) {
         bad = sql_exec(s, step[i], e);
         if (bad)
             err_prefix(e, "making version %d of the database", (int)i + 1);
     }
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (!bad && version < steps)
         bad = drop_views(s, e) || sql_exec(s, store_views_sql, e) || sql_exec(s, mark, e);
     if (bad || sql_exec(s, "COMMIT", e) < 0) {

@@ -1,6 +1,7 @@
-/* Checksums of rows. A row of `match` and one of `turn` carries the sum of what was written, so that a
- * change of any column is noticed where no rule could tell. What thinning takes away has a half of its
- * own: the upper 32 bits are of a turn's tokens and log-probabilities, the lower ones of the rest. */
+/* Checksums of rows. A row of `match` and one of `turn` carries the sum of what was written, so
+ * that a change of any column is noticed where no rule could tell. What thinning takes away has a
+ * half of its own: the upper 32 bits are of a turn's tokens and log-probabilities, the lower ones
+ * of the rest. */
 #include "store/store-int.h"
 
 #include <string.h>
