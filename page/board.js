@@ -36,16 +36,48 @@ const isGrid = lines => lines.length >= 3 && lines[0].length >= 3 && lines[0].le
 
 const NAMES = { x: 'x', o: 'o' };
 
-function Grid({ lines }) {
+// One square; with a word, a button that says it.
+function Cell({ c, word, onPick }) {
+  const piece = NAMES[c.toLowerCase()], shown = c === '.' ? '' : c;
+  if (word) return html`<button type="button" class="cell free" aria-label=${word} onClick=${() => onPick(word)}>${shown || '·'}</button>`;
+  return html`<span class=${'cell' + (piece ? ' piece-' + piece : shown && ' free')}>${
+    piece === 'x' ? html`<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 4L16 16M16 4L4 16"/></svg>`
+      : piece === 'o' ? html`<svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="6.5"/></svg>`
+      : shown}</span>`;
+}
+
+// What is free carries its name; where that is a move that may be made, it is a button.
+function Grid({ lines, legal, onPick }) {
   const columns = lines[0].length;
-  return html`<div class="grid" role="img" aria-label=${'Board, row by row: ' + lines.join(' / ')} style=${{ gridTemplateColumns: `repeat(${columns}, 1fr)`, '--columns': columns }}>
+  return html`<div class="grid" role=${onPick ? 'region' : 'img'} aria-label=${'Board, row by row: ' + lines.join(' / ')} style=${{ gridTemplateColumns: `repeat(${columns}, 1fr)`, '--columns': columns }}>
     ${lines.flatMap((l, y) => [...l].map((c, x) => {
-      const piece = NAMES[c.toLowerCase()];
-      return html`<span key=${y + '.' + x} class=${'cell' + (piece ? ' piece-' + piece : c === '.' ? '' : ' free')}>${
-        piece === 'x' ? html`<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 4L16 16M16 4L4 16"/></svg>`
-          : piece === 'o' ? html`<svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="6.5"/></svg>`
-          : c === '.' ? '' : c}</span>`;
+      const word = onPick && !NAMES[c.toLowerCase()] && legal.includes(c) ? c : null;
+      return html`<${Cell} key=${y + '.' + x} c=${c} word=${word} onPick=${onPick}/>`;
     }))}
+  </div>`;
+}
+
+// "3 . x o" with letters above or below: squares have names. Rows of hex boards are shifted.
+const ROW = /^( *\d+ +)([xo.](?: ?[xo.])*)$/, LETTERS = /^ +([a-z](?: ?[a-z])*)$/;
+
+function readLabelled(lines) {
+  const rows = lines.map(l => ROW.exec(l)).filter(Boolean).map(m => ({ at: m[1].length, label: m[1].trim(), cells: [...m[2].replaceAll(' ', '')] }));
+  const names = lines.map(l => LETTERS.exec(l)).find(Boolean)?.[1].replaceAll(' ', '');
+  const good = names && rows.length >= 3 && rows.length + 1 === lines.length && rows.every(r => r.cells.length === names.length);
+  return good ? { rows, names: [...names], top: LETTERS.test(lines[0]) } : null;
+}
+
+function Labelled({ board, text, legal, onPick }) {
+  const { rows, names, top } = board, columns = names.length + 1;
+  const label = (c, key) => html`<span key=${key} class="cell label">${c}</span>`;
+  const letters = html`<div class="line" key="letters">${label('', 'none')}${names.map(n => label(n, n))}</div>`;
+  return html`<div class="lines" role=${onPick ? 'region' : 'img'} aria-label=${'Board: ' + text} style=${{ '--columns': columns + (rows[rows.length - 1].at - rows[0].at) / 2 }}>
+    ${top && letters}
+    ${rows.map(r => html`<div class="line" key=${r.label} style=${{ '--shift': (r.at - rows[0].at) / 2 }}>${label(r.label, 'label')}${r.cells.map((c, i) => {
+      const word = onPick && legal.includes(names[i] + r.label) ? names[i] + r.label : null;
+      return html`<${Cell} key=${names[i]} c=${c} word=${word} onPick=${onPick}/>`;
+    })}</div>`)}
+    ${!top && letters}
   </div>`;
 }
 
@@ -53,15 +85,18 @@ function Grid({ lines }) {
 const Text = ({ text }) => html`<pre class="drawn">${visible(text).split(/(?<![A-Za-z])([xo])(?![A-Za-z])/g).map((piece, i) =>
   (i % 2 ? html`<b class=${'ink-' + piece}>${piece}</b>` : piece))}</pre>`;
 
-export function Board({ drawing }) {
+// legal, onPick: where a person is to move, the words that may be said and what to do with one.
+export function Board({ drawing, legal, onPick }) {
   if (drawing === null || drawing === undefined) return html`<p class="nothing">This game has no drawing; the prompts say how it stands.</p>`;
   const lines = drawing.split('\n');
   if (lines.every(l => /^Cards: \S+ [^\s.]+/.test(l))) return lines.map((line, i) => html`<${Cards} key=${i} line=${line}/>`);
-  if (isGrid(lines)) return html`<${Grid} lines=${lines}/>`;
+  if (isGrid(lines)) return html`<${Grid} lines=${lines} legal=${legal} onPick=${onPick}/>`;
+  const labelled = readLabelled(lines);
+  if (labelled) return html`<${Labelled} board=${labelled} text=${drawing} legal=${legal} onPick=${onPick}/>`;
   // A heading line above a board, or lines below it.
   for (const [from, to] of [[1, lines.length], [0, lines.length - 1], [1, lines.length - 1]])
     if (isGrid(lines.slice(from, to)))
-      return html`${from > 0 && html`<${Text} text=${lines.slice(0, from).join('\n')}/>`}<${Grid} lines=${lines.slice(from, to)}/>${
+      return html`${from > 0 && html`<${Text} text=${lines.slice(0, from).join('\n')}/>`}<${Grid} lines=${lines.slice(from, to)} legal=${legal} onPick=${onPick}/>${
         to < lines.length && html`<${Text} text=${lines.slice(to).join('\n')}/>`}`;
   return html`<${Text} text=${drawing}/>`;
 }

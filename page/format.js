@@ -36,6 +36,7 @@ export function bytes(v) {
 
 export function duration(s) {
   if (!isNumber(s)) return '–';
+  if (s < 0.001) return 'under 1\u00a0ms';
   if (s < 1) return Math.round(s * 1000) + '\u00a0ms';
   if (s < 90) return (s < 10 ? s.toFixed(1) : Math.round(s)) + '\u00a0s';
   if (s < 5400) return Math.round(s / 60) + '\u00a0min';

@@ -34,7 +34,7 @@ function Loop({ o }) {
 function Evaluation({ evals }) {
   const exact = evals.filter(e => e.kind === 'exact');
   if (!exact.length) return null;
-  return html`${exact.slice(0, 2).map(e => html`<${Stat} label=${e.policy_id === null ? 'NashConv of the mixture' : 'NashConv, newest'}
+  return html`${exact.slice(0, 2).sort((a, b) => (a.policy_id === null) - (b.policy_id === null)).map(e => html`<${Stat} label=${e.policy_id === null ? 'NashConv of the mixture' : 'NashConv, newest'}
     value=${fixed(e.report.nash_conv, 4)} href=${link('learning')}
     note=${`${gameName(e.game)}, step ${count(e.step)}. What perfect opponents could win from it; 0 is perfect play`}/>`)}`;
 }
@@ -49,8 +49,7 @@ function Speed() {
 function Newest() {
   const list = useValue(recent);
   if (!list.length) return html`<${Nothing}>No match has been finished since this page was opened.<//>`;
-  return html`<ul class="feed">${list.slice(0, 8).map(m => html`<li key=${m.id}><${Match} id=${m.id}/> <${Outcome} m=${m}/> <${Reason} ...${m}/>
-    <span class="muted under">${m.kind === 'train' ? '' : m.kind + ' · '}<${Player} id=${m.policy0_id} label=${m.player0}/> – <${Player} id=${m.policy1_id} label=${m.player1}/></span></li>`)}</ul>`;
+  return html`<ul class="feed">${list.slice(0, 7).map(m => html`<li key=${m.id}><${Match} id=${m.id}/> <${Outcome} m=${m}/> <${Reason} ...${m}/>${' '}<span class="muted">${m.kind === 'train' ? '' : m.kind + ' · '}<${Player} id=${m.policy0_id} label=${m.player0}/> against ${m.policy0_id === m.policy1_id ? 'itself' : html`<${Player} id=${m.policy1_id} label=${m.player1}/>`}</span></li>`)}</ul>`;
 }
 
 function Time({ t }) {

@@ -32,7 +32,7 @@ function Moves({ legal, talk, busy, say }) {
     if (text.trim()) say(text);
   };
   return html`<form class="say" onSubmit=${send}>
-    ${buttons && html`<div class="words" role="group" aria-label="Your moves">${legal.map((w, i) => html`<button key=${w} type="button" ref=${i ? null : first} disabled=${busy} onClick=${() => say(w)}>${w}</button>`)}</div>`}
+    ${buttons && html`<ul class="words" aria-label="Your moves">${legal.map((w, i) => html`<li key=${w}><button type="button" ref=${i ? null : first} disabled=${busy} onClick=${() => say(w)}>${w}</button></li>`)}</ul>`}
     ${!buttons && html`<p class="muted">You may say, among others: ${legal.slice(0, 12).join(', ')}${legal.length > 12 ? ' …' : ''}</p>`}
     <label class="own">${buttons ? 'or in words' : 'Your words'} <input ref=${buttons ? null : first} value=${text} disabled=${busy} maxlength="4000" onInput=${e => setText(e.currentTarget.value)}/></label>
     <button type="submit" class="secondary" disabled=${busy || !text.trim()}>Say it</button>
@@ -100,7 +100,7 @@ export function Play({ game, title, query }) {
       </div>` : html`
       <div class="cards two">
         <div>
-          ${over?.drawing ? html`<${Board} drawing=${over.drawing}/>` : asked && (asked.drawing !== null ? html`<${Board} drawing=${asked.drawing}/>` : html`<pre class="drawn wrapped">${visible(asked.view)}</pre>`)}
+          ${over?.drawing ? html`<${Board} drawing=${over.drawing}/>` : asked && (asked.drawing !== null ? html`<${Board} drawing=${asked.drawing} legal=${asked.legal} onPick=${mine && !busy ? say : null}/>` : html`<pre class="drawn wrapped">${visible(asked.view)}</pre>`)}
           ${mine ? html`<${Moves} legal=${mine.legal} talk=${start?.talk} busy=${busy} say=${say}/>`
             : html`<p class="note" role="status">${play.state === 'thinking' || busy ? 'It thinks …' : 'The match is over.'}</p>`}
         </div>

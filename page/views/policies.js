@@ -66,11 +66,11 @@ export function OnePolicy({ args }) {
       ${p.kind === 'snapshot' && html`<${Stat} label="Weights" value=${p.kept ? html`<${Weights} p=${p}/>` : 'not kept'} note=${p.kept ? 'safetensors; “agon policies export --hf” makes a folder for transformers' : 'snapshots.keep has dropped the file'}/>
       <${Stat} label="Play against it" value=${p.kept ? html`<a href=${link('games', gameName(p.payoff[0]?.game ?? '').replaceAll(' ', '_') || 'kuhn_poker', { against: p.name })}>play</a>` : '–'} note="in this page, with the run's token"/>`}
     </div>
-    <div class="cards">
+    <div class="cards two">
       <${Card} title="Results" wide note="Score is wins plus half the draws as a share. Where an interval holds 50 %, nobody has been shown to be stronger."><${Results} p=${p}/><//>
       <${Card} title="Evaluations"><${Evals} p=${p}/><//>
       <${Card} title="Lineage" note="What it was trained from, nearest first.">
-        ${p.lineage.length ? html`<ol class="lineage">${p.lineage.map(a => html`<li key=${a.id}><${Player} id=${a.id} label=${a.label}/> <span class="muted">${localTime(a.made)}${a.kept ? '' : ', not kept'}</span></li>`)}</ol>`
+        ${p.lineage.length ? html`<ol class="lineage">${p.lineage.map(a => html`<li key=${a.id}><${Player} id=${a.id} label=${a.label}/> <span class="muted" title=${localTime(a.made)}>${a.kept ? '' : 'not kept'}</span></li>`)}</ol>`
           : html`<${Nothing}>It has no ancestors.<//>`}
       <//>
     </div>`}<//>

@@ -25,9 +25,27 @@ function pick(ratings, most) {
   return ratings.map((r, i) => ({ ...r, at: i })).filter(r => chosen.has(r.at));
 }
 
+// Players who have met each other: each has played the most against those before it.
+function acquainted({ ratings, pairs }, most) {
+  const played = ratings.map(() => new Map()), chosen = new Set();
+  for (const [a, b, w, d, l] of pairs) {
+    played[a].set(b, (played[a].get(b) ?? 0) + w + d + l);
+    played[b].set(a, (played[b].get(a) ?? 0) + w + d + l);
+  }
+  // Many opponents count for more than many matches.
+  const ties = ratings.map((r, i) => played[i].size / 1000);
+  while (chosen.size < Math.min(most, ratings.length)) {
+    let best = -1;
+    for (let i = 0; i < ratings.length; i++) if (!chosen.has(i) && (best < 0 || ties[i] > ties[best])) best = i;
+    chosen.add(best);
+    for (const [other, n] of played[best]) ties[other] += 1 + Math.min(n, 100) / 200;
+  }
+  return ratings.map((r, i) => ({ ...r, at: i })).filter(r => chosen.has(r.at));
+}
+
 function Matrix({ data }) {
   const { rows, cell } = useMemo(() => {
-    const chosen = pick(data.ratings, MATRIX_MOST), met = new Map();
+    const chosen = acquainted(data, MATRIX_MOST), met = new Map();
     const add = (a, b, w, d, l) => {
       const key = a + ',' + b, c = met.get(key) ?? { w: 0, d: 0, l: 0 };
       met.set(key, { w: c.w + w, d: c.d + d, l: c.l + l });
@@ -85,7 +103,7 @@ export function Ratings({ query }) {
     </div>
     <${Asked} of=${asked}>${data => (data.ratings.length < 2 ? html`<${Nothing}>Ratings need matches between different policies, and there are none that count here. Pure self-play has none; older snapshots as opponents (schedule.opponents, schedule.past) or “agon eval --against” bring some.<//>` : html`
       <${Card} title="Ratings" wide note=${`Bradley-Terry, on Elo's scale. 0 is ${data.anchor === 'random' ? 'the scripted player random' : 'the mean of all'}. The bar shows the interval, the mark the rating, the thin line 0.`}><${Table} data=${data}/><//>
-      <${Card} title="Who beats whom" wide note=${`Points that the row took from the column, in percent; 50 is even. Policies with many matches and the newest, strongest first; in empty cells nobody met.`}><${Matrix} data=${data}/><//>`)}<//>
+      <${Card} title="Who beats whom" wide note=${`Points that the row took from the column, in percent; 50 is even. Policies that have met each other, strongest first; in empty cells nobody met.`}><${Matrix} data=${data}/><//>`)}<//>
     <${Card} title="Lost otherwise than by play" wide note="Forfeits by player and reason, most first. They count above as losses unless you choose otherwise.">
       <${Asked} of=${lost}>${data => (!data.forfeits.length ? html`<${Nothing}>None.<//>` : html`<${Scroll} label="Forfeits"><table>
         <thead><tr><th>player</th><th>reason</th><th>game</th><th>kind</th><th class="n">matches</th></tr></thead>

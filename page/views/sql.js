@@ -28,7 +28,7 @@ function Answer({ answer }) {
   const { columns, rows } = answer;
   if (!rows.length) return html`<${Nothing}>No rows.<//>`;
   return html`<p class="muted">${count(rows.length)} rows in ${duration(answer.seconds)}${answer.complete ? '' : '; there are more, these are the first'}</p>
-    <${Scroll} label="Answer"><table class="rows"><thead><tr>${columns.map(c => html`<th>${c}</th>`)}</tr></thead>
+    <${Scroll} label="Answer"><table class="rows"><thead><tr>${columns.map((c, i) => html`<th class=${typeof rows[0][i] === 'number' ? 'n' : ''}>${c}</th>`)}</tr></thead>
       <tbody>${rows.slice(0, 500).map(r => html`<tr>${r.map((v, i) => html`<td class=${typeof v === 'number' ? 'n' : ''}><${Cell} column=${columns[i]} v=${v}/></td>`)}</tr>`)}</tbody></table><//>
     ${rows.length > 500 && html`<p class="muted">Shown are the first 500.</p>`}`;
 }
