@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/copy.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 
-enum { TRIES = 3, BAR = 30, CONFIG_MOST = 1 << 20 };
+enum { TRIES = 3, CONFIG_MOST = 1 << 20 };
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -27,34 +27,16 @@ on_signal(int signal) {
 
 struct job {
     struct run run;
-    bool terminal;
+    struct progress progress;
     const char *doing;
-    int64_t told_us;
     long long files, bytes; /* snapshots and states that were copied */
 };
 
 static bool
 tell(void *arg, int done, int all) {
     struct job *j = arg;
-    int64_t now = clock_mono_us();
-    if (!j->terminal || now - j->told_us < 100000)
-        return asked_to_stop;
-    j->told_us = now;
-    if (all > 0) {
-        int part = (int)((long long)BAR * done / all);
-        fprintf(stderr, "\r%s [%.*s%*s] %d %% ", j->doing, part, "##############################",
-                BAR - part, "", (int)(100ll * done / all));
-    } else {
-        fprintf(stderr, "\r%s ... \033[K", j->doing);
-    }
-    fflush(stderr);
+    progress_part(&j->progress, j->doing, (uint64_t)done, all > 0 ? (uint64_t)all : 0);
     return asked_to_stop;
-}
-
-static void
-clear_line(const struct job *j) {
-    if (j->terminal)
-        fputs("\r\033[K", stderr);
 }
 
 /* ---- the database ---- */
@@ -119,7 +101,7 @@ backup_database(struct job *j, const char *path, struct err *e) {
     int bad = store_backup(j->run.store, temp, &watch, e);
     if (!bad)
         bad = check_copy(j, temp, e);
-    clear_line(j);
+    progress_clear(&j->progress);
     if (!bad)
         bad = copy_sync(temp, e);
     if (!bad)
@@ -282,11 +264,11 @@ backup(struct job *j, const struct cmd_args *a, struct err *e) {
     struct sigaction act = {.sa_handler = on_signal};
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
-    j->terminal = isatty(STDERR_FILENO) != 0;
+    progress_begin(&j->progress, "files");
     if (run_open(&j->run, cmd_flag(a, "run"), e) < 0)
         return -1;
     int bad = all ? backup_all(j, to, e) : backup_database(j, to, e);
-    clear_line(j);
+    progress_clear(&j->progress);
     if (bad)
         return -1;
     if (all)

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/export.h"
+#include "cli/progress.h"
 #include "cli/rows.h"
 #include "cli/sink.h"
 
@@ -24,8 +24,8 @@ struct job {
     struct export x;
     struct filter filter;
     const struct export_format *format;
-    bool progress;
-    int64_t seen, last_seen, told_us;
+    struct progress progress;
+    int64_t seen, last_seen;
     int why; /* errno when the output could not be written */
 };
 
@@ -132,14 +132,6 @@ fits(struct job *j, const struct store_match *m) {
     return g ? !strcmp(g->name, f->game) || !strcmp(g->spec, f->game) : -1;
 }
 
-static void
-show_progress(struct job *j) {
-    if (!j->progress || clock_mono_us() - j->told_us < 200000)
-        return;
-    j->told_us = clock_mono_us();
-    fprintf(stderr, "\r%" PRId64 " matches ", j->x.written);
-}
-
 static int
 visit(void *arg, const struct store_match *m) {
     struct job *j = arg;
@@ -149,7 +141,8 @@ visit(void *arg, const struct store_match *m) {
         return -1;
     j->x.written += fit;
     if (!(++j->seen & 1023))
-        show_progress(j);
+        progress_show(&j->progress, (uint64_t)(m->id - j->filter.first + 1),
+                      (uint64_t)(j->filter.last - j->filter.first + 1));
     if (ferror(j->x.out)) { /* the disk is full, or nobody reads any more */
         j->why = errno;
         return 2;
@@ -211,10 +204,10 @@ write_all(struct job *j, const struct cmd_args *a, const char *path, struct err 
         return -1;
     }
     j->x.out = sink.out;
-    j->progress = isatty(STDERR_FILENO) && path;
+    progress_begin(&j->progress, "matches");
+    j->progress.shown = j->progress.shown && path;
     int status = j->format ? write_matches(j, e) : write_html(j, a, e);
-    if (j->progress)
-        fputs("\r                       \r", stderr);
+    progress_clear(&j->progress);
     if (sink_close(&sink, status == 0, e) < 0)
         status = -1;
     if (!status && path && j->format)

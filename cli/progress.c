@@ -29,14 +29,33 @@ draw_bar(uint64_t done, uint64_t total) {
     fprintf(stderr, "] %3.0f %%", 100 * (double)done / (double)total);
 }
 
-void
-progress_show(struct progress *p, uint64_t done, uint64_t total) {
+/* Is it time to draw again? */
+static bool
+is_due(struct progress *p) {
     int64_t now = p->shown ? clock_mono_us() : 0;
     if (!p->shown || now - p->told_us < EVERY_US)
-        return;
-    double seconds = (double)(now - p->start_us) / 1e6;
+        return false;
     p->told_us = now;
     p->drawn = true;
+    return true;
+}
+
+void
+progress_part(struct progress *p, const char *doing, uint64_t done, uint64_t total) {
+    if (!is_due(p))
+        return;
+    fprintf(stderr, "\r%s", doing);
+    if (total)
+        draw_bar(done < total ? done : total, total);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void
+progress_show(struct progress *p, uint64_t done, uint64_t total) {
+    if (!is_due(p))
+        return;
+    double seconds = (double)(p->told_us - p->start_us) / 1e6;
     fprintf(stderr, "\r%" PRIu64 " %s", done, p->what);
     if (total) {
         done = done < total ? done : total;

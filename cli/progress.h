@@ -15,6 +15,8 @@ struct progress {
 void progress_begin(struct progress *p, const char *what);
 /* total 0: nobody knows. Draws at most five times a second. */
 void progress_show(struct progress *p, uint64_t done, uint64_t total);
+/* The same of what has no unit: "copying run.db [###...]". */
+void progress_part(struct progress *p, const char *doing, uint64_t done, uint64_t total);
 /* Takes the bar away: at the end, and before a line is printed. */
 void progress_clear(struct progress *p);
 
