@@ -140,7 +140,7 @@ tsan-programs: ; @$(MAKE) $(TSAN) threaded-programs
 threaded-programs: $(THREADED)
 
 bench: all $(BENCH) ## measure speed, one line a number
-	@AGON=$(abspath $(O)/agon) tests/bench/run.sh $(BENCH) $(sort $(wildcard tests/bench/*_loop.sh))
+	@AGON=$(abspath $(O)/agon) tests/bench/run.sh $(BENCH) $(sort $(wildcard tests/bench/*_loop.sh tests/bench/bench_*.py))
 
 sig: all ## one hash of a fixed schedule; the same for any number of workers, compiler, sanitizer
 	@AGON=$(abspath $(O)/agon) tests/sig.sh

@@ -45,12 +45,9 @@ text_int(struct text *t, long n) {
     text_add(t, digits + at, sizeof digits - at);
 }
 
-void
-text_fmt(struct text *t, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
+static void
+add_format(struct text *t, const char *fmt, va_list ap) {
     int n = vsnprintf(t->at + t->len, t->cap - t->len, fmt, ap);
-    va_end(ap);
     if (n < 0)
         n = 0;
     if ((size_t)n >= t->cap - t->len) {
@@ -59,4 +56,45 @@ text_fmt(struct text *t, const char *fmt, ...) {
     } else {
         t->len += (size_t)n;
     }
+}
+
+/* %s, %d, %c and %% only: false when there is another one, and t is to be set back. */
+static bool
+add_simple(struct text *t, const char *fmt, va_list ap) {
+    for (const char *stop; *fmt; fmt = stop + 2) {
+        stop = strchrnul(fmt, '%');
+        text_add(t, fmt, (size_t)(stop - fmt));
+        switch (*stop ? stop[1] : '\0') {
+        case 's':
+            text_put(t, va_arg(ap, const char *));
+            break;
+        case 'd':
+            text_int(t, va_arg(ap, int));
+            break;
+        case 'c':
+            text_char(t, (char)va_arg(ap, int));
+            break;
+        case '%':
+            text_char(t, '%');
+            break;
+        default:
+            return !*stop;
+        }
+    }
+    return true;
+}
+
+/* Games say much in few formats, and most of the C library's time for them is its generality. */
+void
+text_fmt(struct text *t, const char *fmt, ...) {
+    va_list ap, again;
+    struct text before = *t;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    if (!add_simple(t, fmt, ap)) {
+        *t = before;
+        add_format(t, fmt, again);
+    }
+    va_end(again);
+    va_end(ap);
 }

@@ -58,15 +58,15 @@ bench_echo(struct process *p) {
 }
 
 static const struct game *
-open_game(struct err *e) {
+open_game(const char *name, const char *script, struct err *e) {
     char folder[4096], hash[HASH_HEX];
     if (!getcwd(folder, sizeof folder))
         panic("the working folder has no name");
-    json_t *row = json_pack("{s:s,s:[s,s,s],s:s,s:s,s:i,s:f,s:s,s:s,s:i,s:i}", "kind", "program",
-                            "command", PYTHON, "python3", "tests/bench/wide_game.py", "program",
-                            PYTHON, "folder", folder, "memory_mb", 4096, "deadline", 10.0, "name",
-                            "wide", "title", "Wide", "version", 1, "speaks", 1);
-    struct registry_row r = {.command = {PYTHON, "python3", "tests/bench/wide_game.py"},
+    json_t *row =
+        json_pack("{s:s,s:[s,s,s],s:s,s:s,s:i,s:f,s:s,s:s,s:i,s:i}", "kind", "program", "command",
+                  PYTHON, "python3", script, "program", PYTHON, "folder", folder, "memory_mb", 4096,
+                  "deadline", 10.0, "name", name, "title", "Wide", "version", 1, "speaks", 1);
+    struct registry_row r = {.command = {PYTHON, "python3", script},
                              .program = PYTHON,
                              .folder = folder,
                              .limits = {.memory_mb = 4096, .cpu_seconds = 600, .file_mb = 1}};
@@ -91,7 +91,19 @@ struct bench {
     struct rng rng;
     void *table[MATCHES];
     bool begun;
+    const struct game *crash; /* tried once a round; NULL: none */
 };
+
+/* One match of a game whose program fails. */
+static void
+try_crash(const struct game *g) {
+    static _Alignas(16) unsigned char state[GAME_MAX_STATE];
+    struct game_args args = {0};
+    g->init(state, &args);
+    g->apply(state, 0);
+    if (g->mover(state) != GAME_OVER || !game_fault(g, state, NULL))
+        panic("%s does not fail", g->name);
+}
 
 /* Random matches: one question for each new position, and all that a match needs to know of it. */
 static double
@@ -142,6 +154,8 @@ bench_matches(struct bench *b) {
             game_foresee(g, b->table[i], action[i]);
         }
         b->begun = true;
+        if (b->crash)
+            try_crash(b->crash);
         for (int i = 0; i < MATCHES; i++, plies++) {
             g->apply(b->table[i], action[i]);
             g->mover(b->table[i]);
@@ -161,18 +175,25 @@ best(double a, double b) {
 int
 main(void) {
     struct err e;
-    struct bench b = {.g = open_game(&e)};
+    setenv("AGON_HOME", "/nonexistent", 1); /* the user's own list of games is not touched */
+    struct bench b = {.g = open_game("wide", "tests/bench/wide_game.py", &e)};
+    const struct game *crash = b.g ? open_game("crash", "tests/bench/crash_game.py", &e) : NULL;
     struct process *p = open_echo(echo, &e), *json = open_echo(json_echo, &e);
-    if (!b.g || !p || !json || game_args_default(b.g, &b.args, &e) < 0)
+    if (!crash || !p || !json || game_args_default(b.g, &b.args, &e) < 0)
         panic("%s", e.text);
     rng_init(&b.rng, 1, 1, RNG_TEST);
-    double bare = 0, with_json = 0, plain = 0, texts = 0, many = 0;
+    for (int i = 0; i < PROGRAM_FAILURES; i++) /* now it is in quarantine */
+        try_crash(crash);
+    double bare = 0, with_json = 0, plain = 0, texts = 0, many = 0, beside = 0;
     for (int i = 0; i < SLICES; i++) {
         bare = best(bare, bench_echo(p));
         with_json = best(with_json, bench_echo(json));
         plain = best(plain, bench_game(&b, false));
         texts = best(texts, bench_game(&b, true));
         many = best(many, bench_matches(&b));
+        b.crash = crash;
+        beside = best(beside, bench_matches(&b));
+        b.crash = NULL;
     }
     printf("extern_echo %.0f round trips/s\n", bare);
     printf("extern_json_echo %.0f round trips/s (%.0f %% of the echo)\n", with_json,
@@ -182,6 +203,8 @@ main(void) {
            100 * texts / bare);
     printf("extern_python_game_%d_matches %.0f moves/s (%.0f %% of the echo)\n", MATCHES, many,
            100 * many / bare);
+    printf("extern_beside_quarantine %.0f moves/s (%.0f %% of those without)\n", beside,
+           100 * beside / many);
     process_stop(p);
     process_stop(json);
     for (int i = 0; i < MATCHES; i++)

@@ -1,6 +1,6 @@
-/* Whatever a player writes, every built-in game takes it as one of its legal actions or as none, and
- * goes on with it by its own laws. The first byte picks the game; then each line is the reply of
- * whoever is to move, and an empty or unreadable one lets a number drawn from it decide. */
+/* Whatever a player writes, every built-in game takes it as one of its legal actions or as none,
+ * and goes on with it by its own laws. The first byte picks the game; then each line is the reply
+ * of whoever is to move, and where it means nothing a number drawn from it decides. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

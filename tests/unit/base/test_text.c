@@ -68,11 +68,32 @@ test_each_says_when_it_cuts(void **state) {
     assert_string_equal(memory, "abc");
 }
 
+/* Formats that are read here and those left to the C library, whole and mixed. */
+static void
+test_formats(void **state) {
+    (void)state;
+    char memory[64];
+    struct text t;
+    text_init(&t, memory, sizeof memory);
+    text_fmt(&t, "%s|%d|%c|%%|", "abc", -12, 'x');
+    text_fmt(&t, "%d %-4s|%03d|", 1, "ab", 7);
+    text_fmt(&t, "%s", "");
+    text_fmt(&t, "%g", 0.5);
+    assert_string_equal(memory, "abc|-12|x|%|1 ab  |007|0.5");
+    assert_int_equal(t.len, strlen(memory));
+    assert_false(t.cut);
+    text_init(&t, memory, 8);
+    text_fmt(&t, "%s %05d %s", "abcd", 123, "x"); /* cut, then done again by the library */
+    assert_string_equal(memory, "abcd 00");
+    assert_true(t.cut);
+}
+
 int
 main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_ints),
+        cmocka_unit_test(test_formats),
         cmocka_unit_test(test_each_says_when_it_cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

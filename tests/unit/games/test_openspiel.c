@@ -3,8 +3,9 @@
  * that one of them tells apart the other does too, and the same payoff comes out.
  * AGON_OPENSPIEL=FOLDER reads another folder than the stored one.
  *
- * Action numbers are the same in all these games but nim, where make.py maps them. What OpenSpiel calls black
- * or player 0 is our seat 0; its parameters are named differently (make.py pairs them), and:
+ * Action numbers are the same in all these games but nim, where make.py maps them. What OpenSpiel
+ * calls black or player 0 is our seat 0; its parameters are named differently (make.py pairs
+ * them), and:
  *   breakthrough  its row 0 is our row 1, where x starts; below 6 rows it has home = 1
  *   goofspiel     a difference in points is halved there
  *   blotto, goofspiel, rock_paper_scissors   moves at the same time, taken in turn */
