@@ -50,8 +50,32 @@ check(void *arg, const struct store_match *m) {
     assert_int_equal(t->nprompt, 4);
     assert_int_equal(t->ntokens == 0, t->tokens == NULL);
     assert_int_equal(t->ntokens == 0, t->logp == NULL);
+    assert_false(m->altered || t->altered || m->turn[1].altered);
     *bare += t->ntokens == 0;
     return 0;
+}
+
+static int
+count_altered(void *arg, const struct store_match *m) {
+    int *altered = arg;
+    *altered += m->altered + m->turn[0].altered + m->turn[1].altered;
+    return 0;
+}
+
+/* Checksums hold where the payload was taken away, and still tell of the rest. */
+static void
+test_sums(void **state) {
+    struct fixture *f = *state;
+    struct err e;
+    int altered = 0;
+    thin_all(f->store, ALL, 4);
+    ok(store_commit(f->store, &e), &e);
+    raw(f->path, "UPDATE turn SET ply = ply + 1 WHERE match_id = 1 AND turn_no = 0;" /* thinned */
+                 "UPDATE match SET started_ms = started_ms + 1 WHERE id = 2;"
+                 "UPDATE turn SET logp = zeroblob(length(logp)) WHERE match_id = 5999"
+                 " AND turn_no = 0");
+    ok(store_match_each(f->store, 1, ALL, count_altered, &altered, &e), &e);
+    assert_int_equal(altered, 3);
 }
 
 static void
@@ -109,6 +133,7 @@ int
 main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_is_kept, set_up_run, tear_down),
+        cmocka_unit_test_setup_teardown(test_sums, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_slices, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_matches_in_the_batch_stay, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_consumed, set_up, tear_down),
