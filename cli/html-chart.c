@@ -1,10 +1,21 @@
 /* Charts as SVG. Coordinates are in a box of WIDE x HIGH, scaled by the page. */
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "cli/html.h"
 
-enum { WIDE = 720, HIGH = 260, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 36, TICKS = 5 };
+enum {
+    WIDE = 720,
+    HIGH = 260,
+    LEFT = 56,
+    RIGHT = 12,
+    TOP = 28,
+    BOTTOM = 36,
+    TICKS = 5,
+    LETTER = 6,
+    FEW = 8
+};
 
 struct range {
     double least, most;
@@ -85,18 +96,26 @@ draw_line(const struct plane *p, const struct html_series *s, size_t place) {
         on = there;
     }
     fputs("\"/>\n", p->out);
+    for (size_t i = 0; i < s->n && s->n <= FEW; i++)
+        if (isfinite(s->y[i]))
+            fprintf(p->out, "<circle class=\"line s%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>\n",
+                    place, at_x(p, s->x[i]), at_y(p, s->y[i]));
 }
 
+/* Above the lines, side by side. */
 static void
 draw_legend(FILE *out, const struct html_series *series, size_t n) {
+    int x = LEFT;
     for (size_t i = 0; i < n; i++) {
-        int y = TOP + 14 + 16 * (int)i;
+        if (!series[i].n)
+            continue;
         fprintf(out,
-                "<line class=\"line s%zu\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>"
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
-                i, WIDE - RIGHT - 24, WIDE - RIGHT - 4, y, y, WIDE - RIGHT - 30, y + 4);
+                "<line class=\"line s%zu\" x1=\"%d\" x2=\"%d\" y1=\"10\" y2=\"10\"/>"
+                "<text x=\"%d\" y=\"14\">",
+                i, x, x + 18, x + 24);
         html_text(out, series[i].name);
         fputs("</text>\n", out);
+        x += 44 + LETTER * (int)strlen(series[i].name);
     }
 }
 
@@ -128,7 +147,7 @@ html_chart(FILE *out, const char *title, const char *x_name, const struct html_s
             }
     if (p.x.most < p.x.least || p.y.most < p.y.least)
         return;
-    if (p.y.least > 0 && p.y.least < p.y.most / 2)
+    if (p.y.least > 0) /* so that heights can be compared */
         p.y.least = 0;
     widen(&p.x);
     widen(&p.y);
