@@ -1,8 +1,13 @@
 /* agon games: what can be played, how it reads, whether it keeps the laws, what it is worth. */
+#include <errno.h>
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -58,6 +63,13 @@ params_text(const struct game *g, char out[256]) {
         text_put(&t, "-");
 }
 
+/* The most actions that a match with default parameters can have. */
+static int
+longest(const struct game *g) {
+    struct game_args args;
+    return game_args_default(g, &args, NULL) < 0 ? 0 : g->max_plies(&args);
+}
+
 static json_t *
 game_json(const struct game *g) {
     json_t *params = json_array();
@@ -65,15 +77,16 @@ game_json(const struct game *g) {
         json_array_append_new(params,
                               json_pack("{s:s,s:s,s:i,s:i,s:s}", "name", p->name, "default", p->def,
                                         "min", p->min, "max", p->max, "help", p->help));
-    return json_pack("{s:s,s:s,s:i,s:b,s:b,s:o}", "name", g->name, "title", g->title, "version",
+    return json_pack("{s:s,s:s,s:i,s:b,s:b,s:i,s:o}", "name", g->name, "title", g->title, "version",
                      g->version, "perfect_information", (g->flags & GAME_PERFECT_INFO) != 0,
-                     "chance", !(g->flags & GAME_NO_CHANCE), "parameters", params);
+                     "chance", !(g->flags & GAME_NO_CHANCE), "max_plies", longest(g), "parameters",
+                     params);
 }
 
 static int
 list(bool json, struct err *e) {
-    static const char *const heads[] = {"game",   "title",      "information",
-                                        "chance", "parameters", NULL};
+    static const char *const heads[] = {"game",    "title", "information", "chance",
+                                        ">length", "from",  "parameters",  NULL};
     struct table t;
     table_init(&t, heads);
     const struct game *g;
@@ -91,6 +104,8 @@ list(bool json, struct err *e) {
         table_add(&t, g->title);
         table_add(&t, information(g));
         table_add(&t, luck(g));
+        table_fmt(&t, "%d", longest(g));
+        table_add(&t, "built in");
         table_add(&t, params);
     }
     if (json)
@@ -98,7 +113,7 @@ list(bool json, struct err *e) {
     int status = games_list_extern(&t, e);
     if (status == 0) {
         table_print(&t, stdout);
-        putchar('\n');
+        puts("\nLength: the most moves of a match, chance included.");
         status = games_tell_extern(e);
         puts("A game is named with its parameters in brackets: kuhn_poker(hands=3).\n"
              "`agon games show NAME` prints its rules.");
@@ -216,7 +231,8 @@ show(const char *spec, uint64_t seed, struct err *e) {
 
 struct rounds {
     struct progress progress;
-    int rounds;
+    int rounds, done;  /* done: when it was stopped */
+    long long seconds; /* the most that it may take; 0: no limit */
 };
 
 static bool
@@ -224,7 +240,10 @@ tell_progress(void *arg, int round, double nash_conv) {
     struct rounds *r = arg;
     (void)nash_conv;
     progress_show(&r->progress, (uint64_t)round, (uint64_t)r->rounds);
-    return true;
+    if (!r->seconds || clock_mono_us() - r->progress.start_us < r->seconds * 1000000)
+        return true;
+    r->done = round;
+    return false;
 }
 
 static void
@@ -237,7 +256,7 @@ add_row(struct table *t, const char *name, const struct solve_report *r) {
 }
 
 static int
-solve(const char *spec, int rounds, bool json, struct err *e) {
+solve(const char *spec, int rounds, long long seconds, bool json, struct err *e) {
     static const char *const heads[] = {"both play",
                                         ">value of seat 0",
                                         ">best reply of seat 0",
@@ -250,7 +269,7 @@ solve(const char *spec, int rounds, bool json, struct err *e) {
     struct solve *s = solve_new(c.g, &c.args, MAX_NODES, e);
     if (!s)
         return -1;
-    struct rounds r = {.rounds = rounds};
+    struct rounds r = {.rounds = rounds, .seconds = seconds};
     progress_begin(&r.progress, "rounds of CFR+");
     struct solve_report uniform, best;
     double *strategy = mem_zero(solve_width(s), sizeof *strategy);
@@ -259,13 +278,15 @@ solve(const char *spec, int rounds, bool json, struct err *e) {
     solve_equilibrium(s, rounds, strategy, tell_progress, &r);
     solve_evaluate(s, strategy, &best);
     progress_clear(&r.progress);
-    double seconds = (double)(clock_mono_us() - r.progress.start_us) / 1e6;
+    double took = (double)(clock_mono_us() - r.progress.start_us) / 1e6;
+    if (r.done)
+        rounds = r.done;
     if (json) {
         printf("{\"game\":\"%s\",\"nodes\":%zu,\"sets\":%zu,\"uniform\":{\"value\":%.12g,"
                "\"nash_conv\":%.12g},\"equilibrium\":{\"rounds\":%d,\"value\":%.12g,\"nash_conv\":"
                "%.12g},\"seconds\":%.3f}\n",
                c.spec, solve_nodes(s), solve_sets(s), uniform.value, uniform.nash_conv, rounds,
-               best.value, best.nash_conv, seconds);
+               best.value, best.nash_conv, took);
     } else {
         struct table t;
         printf("%s: %zu positions, %zu information sets\n\n", c.spec, solve_nodes(s),
@@ -277,7 +298,7 @@ solve(const char *spec, int rounds, bool json, struct err *e) {
         add_row(&t, name, &best);
         table_print(&t, stdout);
         printf("\nValues are in chips or points (%g = the greatest payoff). %.1f s.\n",
-               c.g->unit(&c.args), seconds);
+               c.g->unit(&c.args), took);
     }
     free(strategy);
     solve_free(s);
@@ -307,20 +328,62 @@ check_one(const char *spec, long long matches, uint64_t seed, struct err *e) {
     return bad ? 1 : 0;
 }
 
+/* Takes games from the shared list until there are none left. */
 static int
-check(const struct cmd_args *a, long long matches, uint64_t seed, struct err *e) {
-    if (!cmd_flag(a, "all")) {
-        if (a->words < 2)
-            return err_set(e, "which game? `agon games check NAME`, or --all");
-        return check_one(a->word[1], matches, seed, e);
-    }
+check_some(atomic_int *next, long long matches, uint64_t seed, struct err *e) {
     int status = 0;
-    const struct game *g;
-    for (int i = 0; (g = game_at(i)) && status >= 0; i++) {
+    for (const struct game *g; status >= 0 && (g = game_at(atomic_fetch_add(next, 1)));) {
         int bad = check_one(g->name, matches, seed, e);
         status = bad < 0 ? bad : status | bad;
     }
     return status;
+}
+
+/* A process for each processor: the lines come as games are done. */
+static int
+check_all(long long matches, uint64_t seed, struct err *e) {
+    enum { MOST = 64, BROKEN = 1, FAILED = 2 };
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    pid_t child[MOST];
+    int started = 0, status = 0;
+    atomic_int *next =
+        mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (next == MAP_FAILED)
+        return err_set(e, "no memory to share: %s", strerror(errno));
+    fflush(stdout);
+    for (; started < n - 1 && started < MOST; started++) {
+        child[started] = fork();
+        if (child[started] < 0)
+            break; /* fewer do it, too */
+        if (child[started] == 0) {
+            int got = check_some(next, matches, seed, e);
+            if (got < 0)
+                fprintf(stderr, "agon games: %s\n", e->text);
+            fflush(stdout);
+            _exit(got < 0 ? FAILED : got ? BROKEN : 0);
+        }
+    }
+    status = check_some(next, matches, seed, e);
+    for (int i = 0; i < started; i++) {
+        int how = 0;
+        while (waitpid(child[i], &how, 0) < 0 && errno == EINTR)
+            ;
+        if (!WIFEXITED(how) || WEXITSTATUS(how) == FAILED)
+            status = err_set(e, "a process that checked games ended early");
+        else if (WEXITSTATUS(how) == BROKEN && status == 0)
+            status = 1;
+    }
+    munmap(next, sizeof *next);
+    return status;
+}
+
+static int
+check(const struct cmd_args *a, long long matches, uint64_t seed, struct err *e) {
+    if (cmd_flag(a, "all"))
+        return check_all(matches, seed, e);
+    if (a->words < 2)
+        return err_set(e, "which game? `agon games check NAME`, or --all");
+    return check_one(a->word[1], matches, seed, e);
 }
 
 static int
@@ -334,9 +397,10 @@ run_games(const struct cmd_args *a, struct err *e) {
                  {"probe", games_probe},
                  {"remove", games_remove}};
     const char *what = a->words ? a->word[0] : "list", *spec = a->words > 1 ? a->word[1] : NULL;
-    long long rounds, matches, seed;
+    long long rounds, matches, seed, seconds;
     if (run_number("--rounds", cmd_flag(a, "rounds"), 1, 10000000, ROUNDS, &rounds, e) < 0 ||
         run_number("--matches", cmd_flag(a, "matches"), 1, 100000000, MATCHES, &matches, e) < 0 ||
+        run_number("--seconds", cmd_flag(a, "seconds"), 1, 100000000, 0, &seconds, e) < 0 ||
         run_number("--seed", cmd_flag(a, "seed"), 0, INT64_MAX, 1, &seed, e) < 0)
         return -1;
     if (a->words > 2 && strcmp(what, "conform") != 0)
@@ -357,7 +421,8 @@ run_games(const struct cmd_args *a, struct err *e) {
             what);
     if (!spec)
         return err_set(e, "which game? `agon games %s NAME` (`agon games` lists them)", what);
-    return shows ? show(spec, (uint64_t)seed, e) : solve(spec, (int)rounds, cmd_flag(a, "json"), e);
+    return shows ? show(spec, (uint64_t)seed, e)
+                 : solve(spec, (int)rounds, seconds, cmd_flag(a, "json"), e);
 }
 
 const struct cmd cmd_games = {
@@ -374,7 +439,8 @@ const struct cmd cmd_games = {
             {"memory", "MIB", "add: how much address space it gets (default 4096)"},
             {"force", NULL, "add: register it although it breaks a law"},
             {"matches", "N", "check, add: random matches (default 1000, 200)"},
-            {"seconds", "N", "add: stop checking after so long (default 30)"},
+            {"seconds", "N",
+             "add: stop checking after so long (default 30); solve: stop after so long"},
             {"rounds", "N", "solve: rounds of CFR+ (default 1000)"},
             {"seed", "N", "check, show: seed of the random matches (default 1)"},
             {"json", NULL, "list, solve: JSON, one object a line"},

@@ -260,10 +260,16 @@ add_row(void *arg, const struct registry_row *r) {
     struct text p;
     text_init(&p, params, sizeof params);
     params_text(json_object_get(r->json, "params"), &p);
+    const json_t *hello = json_object_get(r->json, "hello");
     table_add(t, r->name);
     table_add(t, r->title);
     table_add(t, json_is_true(json_object_get(r->json, "perfect_info")) ? "perfect" : "hidden");
     table_add(t, json_is_false(json_object_get(r->json, "chance")) ? "no" : "yes");
+    if (r->kind == REGISTRY_PROGRAM)
+        table_fmt(t, "%lld", json_integer_value(json_object_get(hello, "max_plies")));
+    else
+        table_add(t, "-");
+    table_add(t, r->quarantine ? "quarantine" : r->kind == REGISTRY_SHARED ? "C" : "program");
     table_add(t, params);
     return 0;
 }

@@ -42,6 +42,9 @@ check "games are listed" says "^kuhn_poker .*hidden .*hands=1" "$AGON" games
 check "a game is shown with its rules" says "higher card takes the pot" "$AGON" games show kuhn_poker
 check "a game with parameters is shown" says "12 information sets" "$AGON" games solve "kuhn_poker(side=2)"
 check "an unknown game is refused" refuses "no_such" "$AGON" games show no_such
+check "all games keep the laws" test "$("$AGON" games check --all --matches 3 | grep -c '^ok ')" -ge 20
+check "solving stops in time" says "NashConv" "$AGON" games solve leduc_poker --rounds 1000000 --seconds 1
+check "the list tells lengths" says "^tic_tac_toe .* 9  built in" "$AGON" games
 check "a game keeps the laws" says "^ok .*kuhn_poker" "$AGON" games check kuhn_poker --matches 200
 check "Kuhn poker is solved" json 'abs(o["equilibrium"]["value"] + 1 / 18) < 1e-3
     and o["equilibrium"]["nash_conv"] < 1e-3 and abs(o["uniform"]["nash_conv"] - 11 / 12) < 1e-9' \
