@@ -21,7 +21,7 @@ function options(p, width, onPick) {
     cursor: { points: { size: 7 }, drag: { x: true, y: false }, focus: { prox: 24 } },
     scales: { x: { time: Boolean(p.time) }, y: p.log ? { distr: 3 } : { range: range(p) } },
     axes: [
-      { ...axis, size: 34, space: 80, values: (u, list) => list.map(v => (Number.isInteger(v) ? x(v) : '')) },
+      { ...axis, size: 34, space: p.time ? 80 : 55, values: (u, list) => list.map(v => (Number.isInteger(v) ? x(v) : '')) },
       { ...axis, size: 58, values: (u, list) => list.map(v => (v === null ? '' : p.format ? p.format(v) : number(v))) },
     ],
     series: [
@@ -78,7 +78,8 @@ export function Chart(p) {
     const i = u.cursor.idx;
     if (i !== null && i !== undefined && now.current.pick) now.current.pick(now.current.x[i]);
   };
-  const data = () => [now.current.x, ...now.current.series.map(s => s.values)];
+  // A logarithmic scale has no place for what is not above 0.
+  const data = () => [now.current.x, ...now.current.series.map(s => (now.current.log ? s.values.map(v => (v > 0 ? v : null)) : s.values))];
   const shape = p.series.map(s => s.name + s.style).join('|') + p.log + look + dark();
 
   useEffect(() => {

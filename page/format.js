@@ -4,7 +4,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 export const isNumber = v => typeof v === 'number' && Number.isFinite(v);
 
 // 1 234 567: exact, for counts.
-export const count = v => (isNumber(v) ? whole.format(v).replaceAll(',', '\u2009') : '–');
+export const count = v => (isNumber(v) ? whole.format(v).replaceAll(',', '\u202f') : '–');
 
 // Three or four digits that matter.
 export function number(v) {

@@ -54,6 +54,12 @@ function versus(evals) {
   return { x, series: [...names].map(([name, m]) => ({ name, points: true, values: x.map(s => m.get(s) ?? null) })) };
 }
 
+// Once it is small, what matters happens below a tenth of where it began.
+const isSmall = ({ latest, mixture }) => {
+  const all = [...latest, ...mixture].filter(v => v > 0);
+  return all.length > 4 && Math.min(...all) < Math.max(...all) / 10;
+};
+
 const toStep = step => go(link('matches', { step: Math.round(step) }));
 
 function Charts({ data }) {
@@ -68,8 +74,8 @@ function Charts({ data }) {
   const newest = exact.map(e => e.latest.findLast(isNumber)).find(isNumber);
   return html`
     ${exact.map(e => html`<${Card} key=${e.game} title=${`NashConv of ${gameName(e.game)}`} wide
-      note=${`The exact measure of play: what a perfect opponent would win from this policy, summed over both seats. 0 is an equilibrium, and no training can do better. Self-play may circle around it; the mixture of all snapshots gets there more smoothly.${isNumber(newest) ? ' Now ' + fixed(newest, 4) + '.' : ''}`}>
-      <${Chart} name=${'NashConv of ' + gameName(e.game)} height=${270} zero x=${e.x} pick=${toStep} format=${v => fixed(v, 4)}
+      note=${`The exact measure of play: what a perfect opponent would win from this policy, summed over both seats. 0 is an equilibrium, and no training can do better. Self-play may circle around it; the mixture of all snapshots gets there more smoothly.${isNumber(newest) ? ' Now ' + fixed(newest, 4) + '.' : ''}${isSmall(e) ? ' The scale is logarithmic: each labelled line is ten times the one below.' : ''}`}>
+      <${Chart} name=${'NashConv of ' + gameName(e.game)} height=${270} zero log=${isSmall(e)} x=${e.x} pick=${toStep} format=${v => (v >= 1 || v === 0 ? fixed(v, 2) : number(v))}
         series=${[{ name: 'newest snapshot', values: e.latest, points: true }, { name: 'mixture of snapshots', values: e.mixture, points: true }]}/>
     <//>`)}
     ${others.series.length > 0 && html`<${Card} title="Against others" wide note="Mean payoff of the newest snapshot in evaluation matches, −1 (always loses) to 1 (always wins). Rising lines are progress.">

@@ -42,7 +42,13 @@ def reading(s, doc):
     check("and what was learned from it", match["seats"][0]["learned_in_step"] == 60 and
           abs(match["seats"][0]["ret"] - match["seats"][0]["baseline"] -
               match["seats"][0]["advantage"]) < 1e-6, match["seats"])
+    check("and positions as spectators see them", all(t["drawing"].startswith("Cards: ") for t in
+          match["turns"]) and turn["drawing"].endswith("Moves: none.") and
+          "Player 0: " in match["drawing"], match)
     policy = get("/api/policies", "/api/policies?type=snapshot&limit=1")["policies"][0]
+    latest = get("/api/matches", "/api/matches?policy=latest&limit=5")["matches"]
+    check("`latest` is the newest snapshot", latest and all(policy["id"] in (
+          m["policy0_id"], m["policy1_id"]) for m in latest), latest)
     one = get("/api/policies/{id}", "/api/policies/" + policy["id"])
     check("a policy has ancestors", one["lineage"][0]["id"] == policy["parent_id"] and
           one["lineage"][0]["depth"] == 1, one)
@@ -270,6 +276,12 @@ def learning(s):
     check("evaluations count for ratings", ratings["anchor"] == "random" and
           elo[policy]["elo"] > 100 and elo["stranger"]["elo"] > elo[policy]["elo"] and
           elo[policy]["low"] < elo[policy]["elo"] < elo[policy]["high"], ratings)
+    met = [0] * len(ratings["ratings"])
+    for a, b, *counts in ratings["pairs"]:
+        met[a] += sum(counts)
+        met[b] += sum(counts)
+    check("pairs say who met whom", len(met) > 1 and met == [r["matches"] for r in ratings["ratings"]],
+          (met, ratings))
     fair = {r["policy_id"]: r for r in s.call("GET", "/api/ratings?forfeits=no").json()["ratings"]}
     check("without forfeits they are others", fair[policy]["elo"] > elo[policy]["elo"] and
           fair[policy]["matches"] == elo[policy]["matches"] - 10, fair)
