@@ -44,11 +44,11 @@ def reading(s, doc):
               match["seats"][0]["advantage"]) < 1e-6, match["seats"])
     check("and positions as spectators see them", all(t["drawing"].startswith("Cards: ") for t in
           match["turns"]) and turn["drawing"].endswith("Moves: none.") and
-          "Player 0: " in match["drawing"], match)
+          match["drawing"].startswith(turn["drawing"][:10]), match)
     policy = get("/api/policies", "/api/policies?type=snapshot&limit=1")["policies"][0]
-    latest = get("/api/matches", "/api/matches?policy=latest&limit=5")["matches"]
-    check("`latest` is the newest snapshot", latest and all(policy["id"] in (
-          m["policy0_id"], m["policy1_id"]) for m in latest), latest)
+    latest = get("/api/evals", "/api/evals?policy=latest")
+    check("`latest` is the newest snapshot", latest["evals"] and
+          latest == get("/api/evals", "/api/evals?policy=" + policy["id"]), latest)
     one = get("/api/policies/{id}", "/api/policies/" + policy["id"])
     check("a policy has ancestors", one["lineage"][0]["id"] == policy["parent_id"] and
           one["lineage"][0]["depth"] == 1, one)
