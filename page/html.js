@@ -4,5 +4,5 @@ import htm from './vendor/htm.js';
 import { h } from './vendor/preact.js';
 
 export { render } from './vendor/preact.js';
-export { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from './vendor/preact-hooks.js';
+export { useCallback, useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef, useState } from './vendor/preact-hooks.js';
 export const html = htm.bind(h);

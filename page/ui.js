@@ -1,5 +1,5 @@
 // Small parts that the views share.
-import { html, useEffect, useRef, useState } from './html.js';
+import { html, useLayoutEffect, useRef, useState } from './html.js';
 import { count, gameName, signed } from './format.js';
 import { link } from './route.js';
 
@@ -108,9 +108,9 @@ export const Choice = ({ label, value, options, onChange }) => html`
 export function useKeys(keys) {
   const now = useRef(keys);
   now.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = e => {
-      const busy = e.target.closest?.('input, select, textarea, [contenteditable], dialog, .plot, .scroll');
+      const busy = e.target.closest?.('input, select, textarea, [contenteditable], dialog[open], .plot, .scroll');
       if (e.ctrlKey || e.metaKey || e.altKey || busy || !now.current[e.key]) return;
       if (e.key === ' ' && e.target.closest?.('button, a, summary')) return;
       e.preventDefault();

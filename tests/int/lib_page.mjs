@@ -191,6 +191,7 @@ await group('keys', async () => {
   await page.keyboard.press('?');
   check('? shows the keys', await page.evaluate(() => document.querySelector('dialog').open));
   await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !document.querySelector('dialog').open);
   await page.keyboard.press('g');
   await page.keyboard.press('e');
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Learning');
