@@ -195,7 +195,7 @@ await group('keys', async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('e');
   await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'Learning');
-  check('g and a letter lead to a view, whose heading has the focus', await page.evaluate(() => document.activeElement.tagName === 'H1'));
+  check('g and a letter lead to a view, whose heading has the focus', await until(() => page.evaluate(() => document.activeElement.tagName === 'H1'), 5000));
   await page.waitForSelector('.plot canvas');
   await page.locator('.plot').last().focus();
   await page.keyboard.press('ArrowLeft');
