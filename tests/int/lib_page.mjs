@@ -77,7 +77,7 @@ function freePort() {
 }
 
 const port = await freePort();
-const settings = { 'serve.port': port, 'learner.warmup': 8, 'learner.steps': 1000000, 'schedule.older': 0.3, 'schedule.scripted': 0.2,
+const settings = { 'serve.port': port, 'learner.warmup': 8, 'learner.steps': 1000000, 'snapshots.keep': 100000, 'schedule.older': 0.3, 'schedule.scripted': 0.2,
   games: 'kuhn_poker:2,tic_tac_toe:1', 'model.context': 128, 'prompt.template': '{game} {view}', 'prompt.answer': 'whole' };
 const sets = Object.entries(settings).flatMap(([k, v]) => ['--set', `${k}=${v}`]);
 execFileSync(AGON, ['serve', 'tests/int/tiny.yaml', '--run', run, ...sets, '--check'], { stdio: 'pipe' });
