@@ -38,6 +38,7 @@ async function until(f, ms = 20000) {
 // ---- the run: a server and a learner of this test's own ----
 
 const children = new Set();
+process.on('exit', () => children.forEach(c => c.kill('SIGKILL'))); // whatever went wrong
 
 function start(...words) {
   const log = openSync(work + '/log', 'a');
