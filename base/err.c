@@ -1,17 +1,44 @@
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool
+goes_on(char c) { /* a byte inside a UTF-8 character */
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* What is too long loses its middle: the place stands in front, the mend at the end. */
+static void
+shorten(const char *whole, size_t n, char *out, size_t cap) {
+    static const char gap[] = " ... ";
+    size_t head = (cap - sizeof gap) / 2, tail = cap - sizeof gap - head;
+    const char *rest = whole + n - tail;
+    while (head && goes_on(whole[head]))
+        head--;
+    while (*rest && goes_on(*rest))
+        rest++;
+    snprintf(out, cap, "%.*s%s%s", (int)head, whole, gap, rest);
+}
 
 int
 err_set(struct err *e, const char *fmt, ...) {
     if (!e)
         return -1;
-    va_list ap;
+    va_list ap, again;
     va_start(ap, fmt);
-    vsnprintf(e->text, sizeof e->text, fmt, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+    char *whole = n >= (int)sizeof e->text ? malloc((size_t)n + 1) : NULL;
+    if (whole) {
+        vsnprintf(whole, (size_t)n + 1, fmt, again);
+        shorten(whole, (size_t)n, e->text, sizeof e->text);
+        free(whole);
+    }
+    va_end(again);
     va_end(ap);
     return -1;
 }
@@ -20,15 +47,14 @@ int
 err_prefix(struct err *e, const char *fmt, ...) {
     if (!e)
         return -1;
+    struct err prefix;
     char old[sizeof e->text];
     memcpy(old, e->text, sizeof old);
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
+    vsnprintf(prefix.text, sizeof prefix.text, fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof e->text)
-        snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", old);
-    return -1;
+    return err_set(e, "%s: %s", prefix.text, old);
 }
 
 void

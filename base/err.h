@@ -1,6 +1,7 @@
 /* One error sentence, filled where trouble is found and printed where it can be acted on.
  * A function that can fail takes `struct err *` last, returns -1 (or NULL) and fills it.
- * The sentence names the place (file:line, row, key) and, where there is one, the mend. */
+ * The sentence names the place (file:line, row, key) and, where there is one, the mend; one that is
+ * longer than the room loses its middle. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 

@@ -1,21 +1,42 @@
 /* agon: finds the command, reads its arguments, runs it, and turns an error into one sentence and
  * an exit status: 1 when a command failed, 2 when the command line was wrong. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/cmd-list.h"
 #include "policy/mat.h"
 
 #define AGON_VERSION "0.1.0"
 
+/* Errors may quote what was typed, or the words of a file or player: the terminal gets none of it
+ * raw. */
+static void
+say(const char *name, const struct err *e) {
+    char shown[4 * sizeof e->text];
+    fprintf(stderr, "agon%s%s: %s\n", *name ? " " : "", name,
+            utf8_show(e->text, shown, sizeof shown));
+}
+
 static int
 usage_error(const char *name, const struct err *e) {
-    fprintf(stderr, "agon%s%s: %s\n", *name ? " " : "", name, e->text);
+    say(name, e);
     return 2;
+}
+
+/* Where standard input, output or error is closed, the next file that is opened would take its
+ * place, and get what is printed. What is put there instead can be neither read nor written, as
+ * before. */
+static void
+fill_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH) != fd)
+            _exit(1);
 }
 
 /* Did whoever read the output through a pipe have enough? errno may be of a later failure. */
@@ -32,7 +53,7 @@ finish(const char *name, int status, const struct err *e) {
     bool lost = fflush(stdout) || ferror(stdout);
     int why = lost ? errno : 0;
     if (status < 0)
-        fprintf(stderr, "agon %s: %s\n", name, e->text);
+        say(name, e);
     else if (lost && !is_reader_gone())
         fprintf(stderr, "agon %s: cannot write the output: %s\n", name, strerror(why));
     return status < 0 || (lost && !status) ? 1 : status;
@@ -64,6 +85,7 @@ run(const struct cmd *c, char **argv) {
 int
 main(int argc, char **argv) {
     struct err e = {""};
+    fill_standard_files();
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         cmd_print_help(NULL, stderr);

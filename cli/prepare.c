@@ -1,10 +1,13 @@
 #include "cli/prepare.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "arena/setup.h"
 #include "base/file.h"
+#include "cli/fit.h"
 
 int
 prepare_dir(const char *config, char out[PREPARE_PATH], struct err *e) {
@@ -24,6 +27,8 @@ find_dir(const struct cmd_args *a, char out[PREPARE_PATH], struct err *e) {
         return err_set(e, "say which configuration: agon train configs/kuhn.yaml");
     if (!dir)
         return prepare_dir(a->word[0], out, e);
+    if (!*dir)
+        return err_set(e, "--run: an empty name is no folder");
     if (snprintf(out, PREPARE_PATH, "%s", dir) >= PREPARE_PATH)
         return err_set(e, "--run: the path is too long");
     return 0;
@@ -34,9 +39,10 @@ check(const struct prepared *p, const char *old_path, struct err *e) {
     struct setup setup;
     if (setup_load(&setup, p->conf, e) < 0)
         return -1;
+    int fits = p->resumed ? 0 : fit_check(&setup, e);
     setup_free(&setup);
-    if (!p->resumed)
-        return 0;
+    if (fits < 0 || !p->resumed)
+        return fits;
     struct conf *old = conf_new();
     int status = conf_load(old, old_path, e);
     const struct conf_option *o = status < 0 ? NULL : conf_conflict(p->conf, old);
@@ -61,6 +67,23 @@ make_folders(const struct prepared *p, struct err *e) {
     return 0;
 }
 
+static int
+no_run(const char *dir, struct err *e) {
+    char path[PREPARE_PATH + 32];
+    snprintf(path, sizeof path, "%s/run.db", dir);
+    struct stat st;
+    if (stat(path, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
+        return err_set(e, "%s: cannot look into this folder: %s", dir, strerror(errno));
+    if (file_exists(path))
+        return err_set(e,
+                       "%s: the run in this folder has lost its config.yaml; put it back, or name "
+                       "the configuration that the run was begun with",
+                       dir);
+    if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(e, "%s: a run is a folder, this is a file", dir);
+    return err_set(e, "%s: there is no run in this folder; name a configuration to begin one", dir);
+}
+
 int
 prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struct err *e) {
     char path[PREPARE_PATH + 32];
@@ -70,8 +93,7 @@ prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struc
     snprintf(path, sizeof path, "%s/config.yaml", p->dir);
     p->resumed = file_exists(path);
     if (!a->words && !p->resumed)
-        return err_set(e, "%s: there is no run in this folder; name a configuration to begin one",
-                       p->dir);
+        return no_run(p->dir, e);
     if (conf_load(p->conf, a->words ? a->word[0] : path, e) < 0)
         return -1;
     const char *assignment;

@@ -17,8 +17,8 @@ enum { PATIENCE_SECONDS = 60 }; /* with a question: nobody else waits for a comm
 
 static const char root[] = "runs";
 
-/* When the run's database changed last, in nanoseconds; 0: there is none. The write-ahead log
- * counts. */
+/* When the run's database changed last, in nanoseconds; 0: there is none, errno says why. The
+ * write-ahead log counts. */
 static long long
 changed_at(const char *dir) {
     static const char *const files[] = {"run.db", "run.db-wal"};
@@ -72,6 +72,8 @@ run_find(const char *dir, char out[RUN_PATH], struct err *e) {
                        "configs/kuhn.yaml`, or name its folder with --run DIR",
                        root);
     }
+    if (!*dir)
+        return err_set(e, "--run: an empty name is no folder");
     if (snprintf(out, RUN_PATH, "%s", dir) >= RUN_PATH)
         return err_set(e, "--run: the path is longer than %d bytes", RUN_PATH - 1);
     struct stat st;
@@ -79,9 +81,11 @@ run_find(const char *dir, char out[RUN_PATH], struct err *e) {
         return err_set(e, "--run %s: %s", dir, strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return err_set(e, "--run %s: a run is a folder, this is a file", dir);
-    if (!changed_at(dir))
-        return err_set(e, "--run %s: this folder has no run.db, so it is no run", dir);
-    return 0;
+    if (changed_at(dir))
+        return 0;
+    if (errno != ENOENT)
+        return err_set(e, "--run %s: cannot look into this folder: %s", dir, strerror(errno));
+    return err_set(e, "--run %s: this folder has no run.db, so it is no run", dir);
 }
 
 static int

@@ -24,24 +24,26 @@
 
 #define POLL_US 200000
 #define STATUS_US 1000000
-#define DEATHS_MOST 8 /* in a row, each within DEATH_SOON_US of its start */
+#define DEATHS_MOST 8 /* in a row, each within DEATH_SOON_US of its start or without any progress */
 #define DEATH_SOON_US 5000000
 #define STOP_S 30
 #define MEMORY_AT_S 20 /* first measurement of memory */
 #define MOST_PIDS 64
 
-static volatile sig_atomic_t asked_to_stop;
+static volatile sig_atomic_t asked_to_stop; /* how often */
 
 static void
 on_signal(int signal) {
     (void)signal;
-    asked_to_stop = 1;
+    if (asked_to_stop < 100)
+        asked_to_stop++;
 }
 
 struct part { /* the server or the learner */
     const char *name;
     struct child child;
     int64_t started_us;
+    int64_t progress; /* of the run when it last died */
     int deaths;
     bool finished;
 };
@@ -286,10 +288,17 @@ finish_eval(struct train *t, struct err *e) {
     return 0;
 }
 
+/* Waits for the last measurement; whoever asks to stop once more goes without. */
 static int
 wait_eval(struct train *t, struct err *e) {
+    int asked = asked_to_stop;
     while (t->measuring != MEASURE_IDLE) {
-        if (child_ended(&t->eval)) {
+        if (asked_to_stop != asked) {
+            child_stop(&t->eval, 1);
+            t->measuring = MEASURE_IDLE;
+            clear_line(t);
+            printf("The last evaluation was left out.\n");
+        } else if (child_ended(&t->eval)) {
             if (finish_eval(t, e) < 0)
                 return -1;
         } else {
@@ -337,10 +346,13 @@ watch_part(struct train *t, struct part *p, struct err *e) {
     char how[64], log[PREPARE_PATH + 32], line[512];
     child_describe(&p->child, how, sizeof how);
     /* Whoever sends a SIGKILL means this once; a part that ends by itself would do it again. */
-    bool soon = clock_mono_us() - p->started_us < DEATH_SOON_US;
+    int64_t progress = p == &t->learn ? t->now.step : t->now.step + t->now.played;
+    bool in_vain =
+        clock_mono_us() - p->started_us < DEATH_SOON_US || (p->deaths && progress == p->progress);
     bool killed = WIFSIGNALED(p->child.status) && WTERMSIG(p->child.status) == SIGKILL;
     if (!killed)
-        p->deaths = soon ? p->deaths + 1 : 1;
+        p->deaths = in_vain ? p->deaths + 1 : 1;
+    p->progress = progress;
     snprintf(log, sizeof log, "%s/logs/%s.log", t->dir, p->name);
     last_line(log, line, sizeof line);
     if (p->deaths >= DEATHS_MOST)
@@ -457,9 +469,12 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
     int fd;
     if (lock(dir, &fd, e) < 0)
         return -1;
-    struct sigaction act = {.sa_handler = on_signal};
+    struct sigaction act = {.sa_handler = on_signal}, old;
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGHUP, NULL, &old);
+    if (old.sa_handler != SIG_IGN) /* else: nohup */
+        sigaction(SIGHUP, &act, NULL);
     t.row_us = t.line_us = t.measured_us = t.began_us;
     struct conf_game game[CONF_MAX_GAMES];
     size_t games = conf_games(conf, game);

@@ -401,8 +401,10 @@ loop(struct learner *l, struct err *e) {
         }
         r = is_stopped(NULL) ? LINK_STOP : make_step(l, e);
     }
-    if (r == LINK_STOP)
-        log_info(MODULE, "stopped after step %" PRId64, l->state ? l->state->step : -1);
+    if (r == LINK_STOP && l->state)
+        log_info(MODULE, "stopped after step %" PRId64, l->state->step);
+    else if (r == LINK_STOP)
+        log_info(MODULE, "stopped before agon serve answered");
     return r;
 }
 

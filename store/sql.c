@@ -65,6 +65,24 @@ is_full(struct store *s, int rc) {
     return says_full(file) || says_full(log) || says_full(sqlite3_system_errno(s->db));
 }
 
+static const char *
+mend(int rc) {
+    static const struct {
+        int rc;
+        const char *text;
+    } mends[] = {
+        {SQLITE_BUSY, "; another program writes to the database, close it"},
+        {SQLITE_LOCKED, "; another program writes to the database, close it"},
+        {SQLITE_INTERRUPT, "; it took too long, ask for less"},
+        {SQLITE_CORRUPT, "; put a backup back (`agon doctor` says what is damaged)"},
+        {SQLITE_NOTADB, "; put a backup back, or move the file away"},
+    };
+    for (size_t i = 0; i < sizeof mends / sizeof *mends; i++)
+        if (mends[i].rc == rc)
+            return mends[i].text;
+    return "";
+}
+
 int
 sql_fail(struct store *s, struct err *e, const char *fmt, ...) {
     int rc = sqlite3_errcode(s->db) & 0xff;
@@ -77,10 +95,7 @@ sql_fail(struct store *s, struct err *e, const char *fmt, ...) {
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     return err_set(e, "%s: %s%s", what, full ? "the disk is full" : sqlite3_errmsg(s->db),
-                   full                     ? "; nothing is lost, make room and it goes on"
-                   : busy                   ? "; another program writes to the database, close it"
-                   : rc == SQLITE_INTERRUPT ? "; it took too long, ask for less"
-                                            : "");
+                   full ? "; nothing is lost, make room and it goes on" : mend(rc));
 }
 
 int

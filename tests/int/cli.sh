@@ -37,11 +37,20 @@ expect 2 err 'flags have two dashes' options -y
 expect 2 err '"b" is one argument too many: agon options [SECTION]' options a b
 expect 1 err 'agon options: no option'"'"'s key starts with "--yaml"' options -- --yaml
 expect 1 err 'agon help: there is no command "trian"' help trian
+expect 1 err '--run: an empty name is no folder' matches --run ''
+expect 1 err '--run: an empty name is no folder' train --run ''
+
+# What was typed comes back readable, and does not push out what is wrong with it.
+expect 1 err '--seed \x1b[2J\xff\x0a1: a whole number' games show nim --seed "$(printf '\033[2J\377\n1')"
+expect 1 err ' ... ' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
+expect 1 err 'a whole number from 0' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
 
 "$AGON" >"$work/out" 2>"$work/err"
 check "no command: help and status 2" test $? -eq 2 -a ! -s "$work/out" -a -s "$work/err"
 "$AGON" options >/dev/full 2>"$work/err"
 check "a full disk is told" test $? -eq 1 -a "$(grep -c 'cannot write the output' "$work/err")" -eq 1
+"$AGON" options >&- 2>"$work/err"
+check "closed output is told" test $? -eq 1 -a "$(grep -c 'cannot write the output' "$work/err")" -eq 1
 { "$AGON" options 2>"$work/err"; echo $? >"$work/status"; } | :
 check "a closed pipe is not" test ! -s "$work/err"
 

@@ -167,5 +167,10 @@ else
     check "the server says what is wrong" fails "Permission denied\|may not\|cannot create" \
         ro serve --run "$work/other"
     check "and so does doctor" fails "^bad *permissions" ro doctor --quick --run "$work/other"
+    chmod 700 "$work/other"
+    for command in matches eval train; do
+        check "a folder that may not be entered is not called empty ($command)" \
+            fails "cannot look into this folder: Permission denied" ro $command --run "$work/other"
+    done
     chmod -R u+w "$work/other"
 fi

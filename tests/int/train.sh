@@ -58,6 +58,42 @@ check "a right configuration is right" "$AGON" serve --check $config
 check "a missing file is named" says "nowhere.yaml" "$AGON" train nowhere.yaml
 check "a wrong time is named" says "--time" "$AGON" train $config --time soon
 
+# Its last evaluation would take minutes: whoever asks once more goes without.
+"$AGON" train $config --run "$work/long" --set game=tic_tac_toe --set model.context=512 \
+    --set eval.matches=1000000 >"$work/log" 2>&1 &
+train=$!
+started=$train
+for i in $(seq 100); do
+    [ "$(sql "$work/long/run.db" "select max(step) from step" 2>/dev/null || echo 0)" -ge 2 ] && break
+    sleep 0.2
+done
+kill -HUP "$train"
+for i in $(seq 150); do
+    [ -n "$(pgrep -P "$train" -f "^agon eval ")" ] && break
+    sleep 0.2
+done
+kill -INT "$train"
+check "Ctrl-C again ends the last evaluation" wait "$train"
+started=
+check "and that is said" grep -q "The last evaluation was left out" "$work/log"
+check "no process is left of it" test -z "$(pgrep -f "^agon .*--run $work/long")"
+
+mv "$run/config.yaml" "$work/kept.yaml"
+check "a run without its options says so" says "has lost its config.yaml" "$AGON" train --run "$run"
+mv "$work/kept.yaml" "$run/config.yaml"
+check "so does a file" says "a run is a folder" "$AGON" train --run $config
+check "a folder without a run says so" says "no run in this folder" "$AGON" train --run "$work"
+
+# Workers that never play anything: the server gives up after some seconds, each time. The program is
+# told to compute with a kernel that its own check refuses; where none is refused there is nothing to see.
+OPENBLAS_CORETYPE=Haswell timeout 10 "$AGON" train $config --run "$work/vain" --steps 1 >"$work/log" 2>&1
+if grep -q "changes with the other rows" "$work/vain/logs/serve.log"; then
+    check "a server that dies in vain is not started for ever" says "keeps ending.*matrix kernel" \
+        env OPENBLAS_CORETYPE=Haswell timeout 170 "$AGON" train --run "$work/vain" --steps 1
+else
+    echo "skip - a server that dies in vain: this machine's kernels all pass"
+fi
+
 snapshot=$(sql "$run/run.db" "select snapshot from step order by step desc limit 1")
 printf 'x' | dd of="$run/snapshots/$snapshot.safetensors" bs=1 seek=3000 conv=notrunc 2>/dev/null
 check "a damaged snapshot is refused, not replaced" says "$snapshot" timeout 120 \

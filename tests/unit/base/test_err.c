@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 static void
 test_err(void **state) {
@@ -42,6 +43,26 @@ test_err_is_bounded(void **state) {
     assert_int_equal(strlen(e.text), sizeof e.text - 1);
     err_prefix(&e, "%s", big);
     assert_int_equal(strlen(e.text), sizeof e.text - 1);
+    /* What was typed may be long: what is wrong with it stands there all the same. */
+    err_set(&e, "--limit %s: a whole number is needed", big);
+    assert_memory_equal(e.text, "--limit xxx", 11);
+    assert_string_equal(strrchr(e.text, ':'), ": a whole number is needed");
+    err_prefix(&e, "%s", big);
+    assert_non_null(strstr(e.text, ": a whole number is needed"));
+}
+
+static void
+test_err_cuts_between_characters(void **state) {
+    (void)state;
+    for (int before = 0; before < 4; before++) {
+        struct err e;
+        char big[6003] = "abc";
+        for (size_t i = (size_t)before; i + 4 < sizeof big; i += 3)
+            memcpy(big + i, "\xe2\x82\xac", 4);
+        err_set(&e, "%s", big);
+        assert_true(strlen(e.text) > sizeof e.text - 8);
+        assert_int_equal(utf8_valid(e.text, strlen(e.text)), strlen(e.text));
+    }
 }
 
 /* What `say` writes to stderr, in a process of its own; its status in *status. */
@@ -168,9 +189,13 @@ test_memory(void **state) {
 int
 main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_err),         cmocka_unit_test(test_err_is_bounded),
-        cmocka_unit_test(test_log_escapes), cmocka_unit_test(test_log_is_bounded),
-        cmocka_unit_test(test_log_level),   cmocka_unit_test(test_panic),
+        cmocka_unit_test(test_err),
+        cmocka_unit_test(test_err_is_bounded),
+        cmocka_unit_test(test_err_cuts_between_characters),
+        cmocka_unit_test(test_log_escapes),
+        cmocka_unit_test(test_log_is_bounded),
+        cmocka_unit_test(test_log_level),
+        cmocka_unit_test(test_panic),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
