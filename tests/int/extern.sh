@@ -65,6 +65,19 @@ train() { # game, run
 }
 check "training with a program" train "subtraction(heap=5,most=2)" program
 check "training with a shared object" train "my_game(heap=5,most=2)" shared
+fits() { # option...: would a run with these begin?
+    "$AGON" serve "$root/tests/int/tiny.yaml" --run "$work/none" --check "$@"
+}
+check "prompts that never fit are refused" refuses \
+    "model.context: 64 tokens are too few for othello: .*try --set model.context=" fits --set game=othello
+context=$(sed -n 's/.*--set model.context=//p' "$work/says")
+check "and do with what is proposed" says "tiny.yaml is right" fits --set game=othello \
+    --set model.context="$context"
+check "replies that never fit are refused" refuses \
+    "prompt.max_reply: 3 tokens are too few for subtraction: .*took up to 7" \
+    fits --set game=subtraction --set prompt.max_reply=3
+check "what grows too long is told" says "^Note: model.context (64) is too short for [0-9]* of [0-9]* turns" \
+    fits --set game=goofspiel
 hash_of() { "$AGON" games --json | sed -n "/\"name\":\"$1\"/s/.*\"hash\":\"\([0-9a-f]*\)\".*/\1/p"; }
 check "the database names the content" test \
     "$(sql "$work/program/run.db" "select hash from game")" = "$(hash_of subtraction)"
