@@ -7,7 +7,7 @@
 #include "games/extern/message.h"
 #include "games/extern/registry.h"
 
-#define PROGRAM_START_SECONDS 10
+#define PROGRAM_START_SECONDS 30
 #define PROGRAM_FAILURES 5 /* in a row: quarantine */
 
 struct program; /* opaque */
