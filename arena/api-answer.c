@@ -9,6 +9,8 @@
 
 #include <zlib.h>
 
+#include "arena/kept.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -162,25 +164,41 @@ zip(struct task *t) {
     t->zipped = true;
 }
 
-static void
-on_work(struct read_job *job, struct store *db, const struct err *why) {
-    struct task *t = (struct task *)(void *)job;
+static int
+make_answer(struct task *t, struct store *db, const struct err *why) {
     struct json_out j = {.out = &t->body};
-    t->status = 200;
-    if (!db) {
-        task_fail(t, 503, "database", "%s", why->text);
-        return;
-    }
+    if (!db)
+        return task_fail(t, 503, "database", "%s", why->text);
     if (t->read(t, db, &j) < 0)
-        return;
-    if (t->body.len > API_ANSWER_MOST) {
-        task_fail(t, 413, "large", "the answer would be longer than %u bytes: ask for less",
-                  API_ANSWER_MOST);
-        return;
-    }
+        return -1;
+    if (t->body.len > API_ANSWER_MOST)
+        return task_fail(t, 413, "large", "the answer would be longer than %u bytes: ask for less",
+                         API_ANSWER_MOST);
     write_tag(&t->body, t->tag);
     if (t->zip && t->body.len >= ZIP_LEAST)
         zip(t);
+    return 0;
+}
+
+static void
+on_work(struct read_job *job, struct store *db, const struct err *why) {
+    struct task *t = (struct task *)(void *)job;
+    int64_t began = clock_mono_us();
+    t->status = 200;
+    if (t->key && kept_find(t->api->kept, t->key, began, &t->body, t->tag, &t->zipped))
+        return;
+    int bad = make_answer(t, db, why);
+    if (t->key && bad)
+        kept_fail(t->api->kept, t->key);
+    else if (t->key)
+        kept_add(t->api->kept, t->key, began, clock_mono_us(), &t->body, t->tag, t->zipped);
+}
+
+static void
+free_task(struct task *t) {
+    free(t->key);
+    free(t->more);
+    free(t);
 }
 
 static void
@@ -206,8 +224,7 @@ on_done(struct read_job *job) {
     } else {
         send_tagged(t->q, t->type, t->tag, t->zipped, &t->body);
     }
-    free(t->more);
-    free(t);
+    free_task(t);
 }
 
 /* Nobody waits for the answer any more: what has not been begun is not computed. */
@@ -217,16 +234,30 @@ on_gone(struct httpd_request *q) {
     if (!readers_drop(t->api->readers, &t->job))
         return; /* on_done() ends it */
     httpd_answer(q, &(struct httpd_answer){.status = 503});
-    free(t->more);
-    free(t);
+    free_task(t);
 }
 
+/* What an answer depends on, besides the moment. */
+static char *
+write_key(const struct httpd_request *q, bool zip) {
+    struct buf key = {0};
+    buf_u8(&key, zip ? 'z' : 'p');
+    buf_add(&key, q->head.path.at, q->head.path.n);
+    buf_u8(&key, '?');
+    if (q->head.query.at)
+        buf_add(&key, q->head.query.at, q->head.query.n);
+    buf_text(&key); /* ends it with a NUL */
+    return (char *)key.at;
+}
+
+enum { ASK_SLOW = 1, ASK_KEPT = 2 };
+
 static void
-ask(struct call *c, const char *type, bool slow,
+ask(struct call *c, const char *type, unsigned how,
     int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
     struct task *t = mem_zero(1, sizeof *t);
     const char *wrong;
-    t->job = (struct read_job){.slow = slow, .work = on_work, .done = on_done};
+    t->job = (struct read_job){.slow = how & ASK_SLOW, .work = on_work, .done = on_done};
     t->api = c->api;
     t->q = c->q;
     t->id = c->id;
@@ -235,6 +266,7 @@ ask(struct call *c, const char *type, bool slow,
     t->type = type;
     t->post = !is_reading(c->q);
     t->zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
+    t->key = how & ASK_KEPT ? write_key(c->q, t->zip) : NULL;
     http_query_read(c->q->head.query, &t->query, &wrong); /* it has been read once, so it can be */
     c->q->user = t;
     c->q->on_gone = on_gone;
@@ -242,25 +274,24 @@ ask(struct call *c, const char *type, bool slow,
     if (readers_add(c->api->readers, &t->job) == 0)
         return;
     c->q->on_gone = NULL;
-    free(t->more);
-    free(t);
+    free_task(t);
     api_refuse(c->q, 503, "busy", "too many questions wait for the database: ask again");
 }
 
 void
 api_ask(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
         void *more) {
-    ask(c, JSON_TYPE, false, read, more);
+    ask(c, JSON_TYPE, 0, read, more);
 }
 
 void
 api_ask_slow(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
              void *more) {
-    ask(c, JSON_TYPE, true, read, more);
+    ask(c, JSON_TYPE, ASK_SLOW, read, more);
 }
 
 void
-api_ask_as(struct call *c, const char *type,
-           int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
-    ask(c, type, false, read, more);
+api_ask_kept(struct call *c, const char *type,
+             int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
+    ask(c, type ? type : JSON_TYPE, ASK_KEPT, read, more);
 }

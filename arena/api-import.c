@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "arena/kept.h"
 #include "arena/pgn.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -40,6 +41,7 @@ add(struct call *c, struct store_import *in) {
         api_refuse(c->q, store_retry(c->s->store) ? 503 : 400, "import", "%s", e.text);
     else
         api_answer_json(c->q, 200, json_pack("{s:b}", "added", got == 0));
+    kept_forget(c->api->kept, clock_mono_us());
 }
 
 void
@@ -75,6 +77,7 @@ delete_imports(struct call *c) {
     struct err e;
     serve_commit(c->s);
     int got = store_import_remove(c->s->store, c->word, &e);
+    kept_forget(c->api->kept, clock_mono_us());
     if (got < 0)
         api_refuse(c->q, store_retry(c->s->store) ? 503 : 500, "database", "%s", e.text);
     else if (!got)

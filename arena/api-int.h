@@ -1,6 +1,7 @@
 /* What the files of the HTTP API share (docs/api.md is its contract).
  *   api.c          start, stop, the table of routes, who may call what
  *   api-answer.c   answers, refusals, questions to the database on their way through a thread
+ *   kept.c         answers that are kept for a moment
  *   api-learner.c  the learner's calls, evaluations, shutdown
  *   api-status.c   how the server stands: health, run, overview, metrics
  *   api-read.c     lists of rows
@@ -49,6 +50,7 @@ struct api {
     struct serve *s;
     struct httpd *httpd;
     struct readers *readers;
+    struct kept *kept; /* answers, for a moment */
     struct guard guard;
     char path[SERVE_PATH + 32]; /* of serve.json */
     struct buf fields;          /* that every answer has */
@@ -109,6 +111,7 @@ struct task {
     struct http_query query;
     int64_t id;
     void *more; /* freed with the task */
+    char *key;  /* of an answer that is kept for others (arena/kept.h); NULL: it is not */
     int (*read)(struct task *t, struct store *db, struct json_out *j);
     const char *type; /* of the answer; JSON by default */
     bool post, zip;
@@ -122,8 +125,9 @@ void api_ask(struct call *c, int (*read)(struct task *t, struct store *db, struc
              void *more);
 void api_ask_slow(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
                   void *more);
-void api_ask_as(struct call *c, const char *type,
-                int (*read)(struct task *t, struct store *db, struct json_out *j), void *more);
+/* For answers that are dear and the same for everybody: kept for a moment. type NULL: JSON. */
+void api_ask_kept(struct call *c, const char *type,
+                  int (*read)(struct task *t, struct store *db, struct json_out *j), void *more);
 int task_fail(struct task *t, int status, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same for a failure of the database. */

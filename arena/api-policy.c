@@ -76,7 +76,7 @@ read_payoff(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_payoff(struct call *c) {
-    api_ask(c, read_payoff, NULL);
+    api_ask_kept(c, NULL, read_payoff, NULL);
 }
 
 /* ---- one policy ---- */
@@ -450,5 +450,5 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_ratings(struct call *c) {
-    api_ask_slow(c, read_ratings, NULL);
+    api_ask_kept(c, NULL, read_ratings, NULL);
 }

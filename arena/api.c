@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arena/kept.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -437,6 +438,7 @@ api_start(struct serve *s, struct err *e) {
     random_hex(a->guard.token);
     snprintf(a->path, sizeof a->path, "%s/serve.json", s->run);
     snprintf(database, sizeof database, "%s/run.db", s->run);
+    a->kept = kept_new();
     a->readers = readers_new(s->base, database, e);
     if (!a->readers || start_httpd(s, e) < 0)
         return -1;
@@ -458,6 +460,7 @@ api_stop(struct serve *s) {
         unlink(a->path);
     learner_stop(a);
     readers_free(a->readers);
+    kept_free(a->kept);
     play_stop(a);
     live_stop(a);
     httpd_free(a->httpd);
