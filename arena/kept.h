@@ -1,7 +1,7 @@
 /* Answers that are kept for a moment, so that many who look at the same page cost as much as one.
- * An answer is good for ten times as long as it took to make: what is cheap is always fresh, and what
- * is dear takes a tenth of a thread at the most. While somebody makes it anew, others get the old
- * one for a second more. Any thread may call all of these. */
+ * An answer is good for ten times as long as it took to make: what is cheap is always fresh, and
+ * what is dear takes a tenth of a thread at the most. While somebody makes it anew, others get the
+ * old one for a second more. Any thread may call all of these. */
 #ifndef ARENA_KEPT_H
 #define ARENA_KEPT_H
 
