@@ -163,7 +163,7 @@ demo: ## train Kuhn poker for five minutes, on a fresh machine too
 	@$(MAKE) $(ALL_CORES) all
 	$(O)/agon train configs/kuhn.yaml --time 5m
 	@printf '%s\n' '' 'The run is in runs/kuhn; the same command goes on with it. Look around:' \
-	 '  $(O)/agon matches' '  $(O)/agon replay 1' '  $(O)/agon eval latest' \
+	 '  $(O)/agon matches' '  $(O)/agon replay latest' '  $(O)/agon eval latest' \
 	 '  $(O)/agon play kuhn_poker --against latest' '  $(O)/agon help'
 
 install: all ## into PREFIX (/usr/local), below DESTDIR

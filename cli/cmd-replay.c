@@ -229,11 +229,14 @@ visit(void *arg, const struct store_match *m) {
 
 static int
 replay(struct replay *r, const struct cmd_args *a, struct err *e) {
-    long long id;
-    if (run_number("match", a->word[0], 0, INT64_MAX, 0, &id, e) < 0 ||
+    long long id = 0;
+    bool newest = strcmp(a->word[0], "latest") == 0;
+    if ((!newest && run_number("match", a->word[0], 0, INT64_MAX, 0, &id, e) < 0) ||
         run_open(&r->run, cmd_flag(a, "run"), e) < 0 || setup_load(&r->setup, r->run.conf, e) < 0)
         return -1;
     r->ready = true;
+    if (newest && (id = store_match_last(r->run.store, e)) < 0)
+        return -1;
     r->e = e;
     r->verify = cmd_flag(a, "verify") != NULL;
     if (store_match_each(r->run.store, id, id, visit, r, e) < 0)
@@ -262,7 +265,8 @@ run_replay(const struct cmd_args *a, struct err *e) {
 const struct cmd cmd_replay = {
     .name = "replay",
     .args = "ID",
-    .help = "Print a recorded match turn by turn: view, prompt, reply, verdict, result.",
+    .help = "Print a recorded match (or the latest) turn by turn: view, prompt, reply, verdict, "
+            "result.",
     .least = 1,
     .most = 1,
     .flags =

@@ -397,6 +397,22 @@ watch(struct train *t, double limit, struct err *e) {
     return 0;
 }
 
+/* What to type next, as the user has typed this. */
+static void
+print_hints(const struct train *t) {
+    const char *agon = program_invocation_name, *dir = t->dir;
+    struct conf_game game[CONF_MAX_GAMES];
+    conf_games(t->conf, game);
+    printf("\nLook around:  %s matches --run %s\n"
+           "              %s replay latest --run %s\n"
+           "Measure:      %s eval --run %s\n"
+           "              %s verify --run %s\n"
+           "Play it:      %s play \"%s\" --run %s\n"
+           "Continue:     the same command again%s\n",
+           agon, dir, agon, dir, agon, dir, agon, dir, agon, game[0].name, dir,
+           t->learn.finished ? ", with more steps" : "");
+}
+
 static void
 report(struct train *t, bool resumed) {
     clear_line(t);
@@ -413,11 +429,7 @@ report(struct train *t, bool resumed) {
             printf("; worker %.0f, %.0f", t->memory_first[i], t->memory_last[i]);
         printf(".\n");
     }
-    printf("\nLook around:  agon matches --run %s     agon replay 1 --run %s\n"
-           "Measure:      agon eval --run %s        agon verify --run %s\n"
-           "Play it:      agon play %s --run %s\n"
-           "Continue:     the same command again, with a longer time\n",
-           t->dir, t->dir, t->dir, t->dir, conf_text(t->conf, "game"), t->dir);
+    print_hints(t);
 }
 
 /* ---- start and stop ---- */
@@ -484,6 +496,10 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
         printf("%s %s", i ? "," : "", game[i].name);
     printf(" in %s, seed %lld, %lld workers\n", dir, (long long)conf_int(conf, "seed"),
            (long long)conf_int(conf, "workers.count"));
+    if (!resumed && conf_int(conf, "learner.warmup"))
+        printf("Warm-up: until step %lld random players play, and the policy learns to write what "
+               "they write.\n",
+               (long long)conf_int(conf, "learner.warmup"));
     fflush(stdout);
     int status = start_part(&t, &t.serve, e);
     if (!status)

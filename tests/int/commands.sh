@@ -127,6 +127,7 @@ check "CSV has a head and rows" test "$("$AGON" matches --run "$run" --csv --lim
 check "an unknown reason is refused" refuses "no answer" "$AGON" matches --run "$run" --reason bad
 check "an empty answer says so" says "no match is like that" "$AGON" matches --run "$run" --game nim
 check "a match is replayed" says "^end: " "$AGON" replay "$last" --run "$run"
+check "so is the latest" says "^match $last:" "$AGON" replay latest --run "$run"
 check "a match that is not there is refused" refuses "newest is $last" "$AGON" replay 99999999 --run "$run"
 check "the whole database is verified" says "all right" "$AGON" verify --run "$run"
 
