@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "arena/serve.h"
-#include "cli/child.h"
 #include "cli/cmd.h"
 #include "cli/prepare.h"
 
@@ -10,7 +9,6 @@ static int
 run_serve(const struct cmd_args *a, struct err *e) {
     struct prepared p;
     bool check_only = cmd_flag(a, "check") != NULL;
-    child_follow_parent();
     int status = prepare_run(a, check_only, &p, e);
     if (!status && check_only)
         printf("%s is right.\n", a->words ? a->word[0] : p.dir);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "cli/child.h"
 #include "cli/cmd-list.h"
 #include "policy/mat.h"
 
@@ -71,6 +72,7 @@ static int
 run(const struct cmd *c, char **argv) {
     struct cmd_args a = {.argv = argv};
     struct err e = {""};
+    child_follow_parent();
     if (asks_help(argv + 2)) {
         cmd_print_help(c, stdout);
         return finish(c->name, 0, &e);
@@ -82,11 +84,9 @@ run(const struct cmd *c, char **argv) {
     return finish(c->name, c->run(&a, &e), &e);
 }
 
-int
-main(int argc, char **argv) {
+static int
+answer(int argc, char **argv) {
     struct err e = {""};
-    fill_standard_files();
-    signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         cmd_print_help(NULL, stderr);
         return 2;
@@ -106,4 +106,19 @@ main(int argc, char **argv) {
         return finish("help", 0, &e);
     }
     return run(c, argv);
+}
+
+int
+main(int argc, char **argv) {
+    fill_standard_files();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files (ulimit -f) is an error like a full disk */
+    int status = answer(argc, argv);
+    fflush(NULL);
+#ifndef __SANITIZE_ADDRESS__ /* which looks for leaks at the end */
+    /* No farewell of libraries: OpenBLAS waits for its threads, and those that got no memory never
+     * end. */
+    _exit(status);
+#endif
+    return status;
 }

@@ -81,6 +81,24 @@ else
     trap finish EXIT
 fi
 
+# ---- a limit on the size of files ----
+limited=$work/limited
+"$AGON" train tests/int/tiny.yaml --run "$limited" --steps 2 --set eval.every=1h >/dev/null 2>&1
+(
+    ulimit -f $(($(wc -c <"$limited/run.db") / 512 + 200))
+    exec "$AGON" serve tests/int/tiny.yaml --run "$limited" 2>"$limited/limited.log"
+) &
+server=$!
+started="$started $server"
+"$AGON" learn --run "$limited" 2>/dev/null &
+learner=$!
+started="$started $learner"
+check "a limit on files is a full disk" wait_words "$limited/limited.log" "the disk is full"
+check "and the server lives" kill -0 "$server"
+kill "$learner" "$server"
+wait "$learner" "$server" 2>/dev/null
+check "all that was acknowledged is there, too" whole "$limited"
+
 # ---- another program writes ----
 begin "$run"
 check "a run begins" wait_step "$run" 20

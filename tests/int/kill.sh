@@ -58,3 +58,18 @@ check "baselines count every match that was learned from" test "$(sql "$run/run.
 check "the database is verified" "$AGON" verify --run "$run"
 check "match ids have no gap" test "$(sql "$run/run.db" \
     "select max(id) - count(*) from match where id <= (select max(last_match) from lease)")" -le "$batch"
+
+# Whatever dies, `agon train` itself included, nothing goes on without it.
+"$AGON" train tests/int/tiny.yaml --run "$work/orphans" --set eval.every=1s >"$work/orphans.log" 2>&1 &
+train=$!
+started=$train
+sleep 4
+kill -9 "$train"
+wait "$train" 2>/dev/null
+started=
+left() { pgrep -f "^agon .*--run $work/orphans"; }
+for i in $(seq 100); do
+    left >/dev/null || break
+    sleep 0.1
+done
+check "a killed train leaves no process behind" test -z "$(left)"
