@@ -2,6 +2,7 @@
  * JSON with Python's json module, as a program without our helper would; and a Python game whose
  * every position is new, one match at a time and many side by side. They are measured in turns, in
  * short slices, and the best slice of each counts: the machine may have other things to do. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +176,10 @@ best(double a, double b) {
 int
 main(void) {
     struct err e;
-    setenv("AGON_HOME", "/nonexistent", 1); /* the user's own list of games is not touched */
+    char home[] = "/tmp/agon-bench-XXXXXX"; /* the user's own list of games is not touched */
+    if (!mkdtemp(home))
+        panic("%s: %s", home, strerror(errno));
+    setenv("AGON_HOME", home, 1);
     struct bench b = {.g = open_game("wide", "tests/bench/wide_game.py", &e)};
     const struct game *crash = b.g ? open_game("crash", "tests/bench/crash_game.py", &e) : NULL;
     struct process *p = open_echo(echo, &e), *json = open_echo(json_echo, &e);
@@ -210,5 +214,9 @@ main(void) {
     for (int i = 0; i < MATCHES; i++)
         free(b.table[i]);
     extern_rest();
+    char lock[sizeof home + 32];
+    snprintf(lock, sizeof lock, "%s/games.json.lock", home);
+    unlink(lock);
+    rmdir(home);
     return 0;
 }

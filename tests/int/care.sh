@@ -18,7 +18,7 @@ refuses() { # pattern, command...: exit status 1 and such a line
 last() { sql "$1/run.db" 'select max(step) from step'; }
 
 # ---- backup of a run that goes on ----
-"$AGON" train tests/int/tiny.yaml --run "$run" --set eval.every=1h --set snapshots.keep=4 >"$work/train.log" 2>&1 &
+"$AGON" train tests/int/tiny.yaml --run "$run" --set eval.every=1h --set snapshots.keep=32 >"$work/train.log" 2>&1 &
 train=$!
 started="$train"
 for i in $(seq 200); do

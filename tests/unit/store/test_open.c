@@ -36,7 +36,7 @@ test_not_ours(void **state) {
     cannot_open(f->path, STORE_READ, "No such file");
     cannot_open(f->folder, STORE_WRITE, "is a folder");
     cannot_open(f->folder, STORE_READ, "is a folder");
-    cannot_open("/nonexistent/run.db", STORE_WRITE, "/nonexistent/run.db");
+    cannot_open("/dev/null/run.db", STORE_WRITE, "/dev/null/run.db");
     cannot_open("/dev/null", STORE_WRITE, "no ordinary file");
     char junk[5000];
     memset(junk, 'x', sizeof junk);
