@@ -67,6 +67,7 @@ class Bridge(Game):
         self.name = options.name or re.sub(r"\W", "_", "ta_" + options.id).lower()
         self.title = "TextArena " + options.id
         self.perfect_info = options.perfect_info
+        self.last = options.last
         self.version = options.version
         starts = [inner(self.make(seed)) for seed in range(8)]
         source = inspect.getsource(sys.modules[type(starts[0]).__module__])
@@ -132,10 +133,8 @@ class Bridge(Game):
             seat, text = env.get_observation()
             text = text if isinstance(text, str) else "\n".join(m[1] for m in text)
             s.full = text
-            prompt = self.prompts[seat]
-            s.views[seat] = shorten(text.replace(prompt, "", 1).replace("[GAME] \n", "", 1)
-                                    if prompt else text) or "Your turn."
-            key = (s.seed, *s.replies)
+            s.views[seat] = self.view_of(seat, text)
+            key = (seat, s.views[seat]) if self.last else (s.seed, *s.replies)
             if key not in self.known:
                 if len(self.known) > 50000:
                     self.known.clear()
@@ -143,6 +142,16 @@ class Bridge(Game):
             s.moves = self.known[key]
         s.env = env
         return s
+
+    def view_of(self, seat, text):
+        """What the seat sees: all that it was told, or the last messages of it."""
+        prompt = self.prompts[seat]
+        if prompt:
+            text = text.replace(prompt, "", 1).replace("[GAME] \n", "", 1)
+        if self.last:
+            starts = [m.start() for m in re.finditer(r"^\[(GAME|Player [01])\] ", text, re.M)]
+            text = text[starts[-self.last]:] if len(starts) > self.last else text
+        return shorten(text) or "Your turn."
 
     def find_moves(self, s, env):
         found, patterns = [], set()
@@ -245,9 +254,14 @@ def main():
     p.add_argument("id", help="for example TicTacToe-v0")
     p.add_argument("--name", help="the game's name (default: ta_ and the id)")
     p.add_argument("--perfect-info", action="store_true", help="nothing is hidden from either player")
+    p.add_argument("--last", type=int, default=0, metavar="N",
+                   help="a view is the last N messages only; for --perfect-info, where they show all")
     p.add_argument("--max-plies", type=int, help="the most actions of a match, up to 1000")
     p.add_argument("--version", type=int, default=1)
-    Bridge(p.parse_args()).serve()
+    options = p.parse_args()
+    if options.last and not options.perfect_info:
+        p.error("--last leaves out what a player was told: it goes with --perfect-info only")
+    Bridge(options).serve()
 
 
 main()
