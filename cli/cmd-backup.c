@@ -15,7 +15,7 @@
 #include "cli/progress.h"
 #include "cli/run.h"
 
-enum { TRIES = 3, CONFIG_MOST = 1 << 20 };
+enum { TRIES = 200, CONFIG_MOST = 1 << 20 };
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -29,6 +29,8 @@ struct job {
     struct run run;
     struct progress progress;
     const char *doing;
+    const char *to;         /* the folder of a whole copy; NULL: the database alone */
+    bool late;              /* what the newest step needs was dropped before it could be copied */
     long long files, bytes; /* snapshots and states that were copied */
 };
 
@@ -40,6 +42,8 @@ tell(void *arg, int done, int all) {
 }
 
 /* ---- the database ---- */
+
+static int take_newest(void *arg, struct err *e);
 
 /* What stands at `path` may be an older backup; anything else is not replaced. */
 static int
@@ -69,7 +73,7 @@ check_target(const struct job *j, const char *path, struct err *e) {
 /* Checked under its temporary name, as nobody else writes to it. */
 static int
 check_copy(struct job *j, const char *temp, struct err *e) {
-    struct store_watch watch = {tell, j};
+    struct store_watch watch = {.tell = tell, .arg = j};
     struct store *copy = store_open(temp, STORE_READ, false, e);
     j->doing = "checking";
     int bad = copy ? store_check(copy, false, &watch, e) : -1;
@@ -90,7 +94,7 @@ remove_copy(const char *temp) {
 static int
 backup_database(struct job *j, const char *path, struct err *e) {
     char temp[RUN_PATH + 32];
-    struct store_watch watch = {tell, j};
+    struct store_watch watch = {tell, j->to ? take_newest : NULL, j};
     if (strlen(path) > RUN_PATH / 4)
         return err_set(e, "%.80s...: the path is too long", path);
     if (check_target(j, path, e) < 0)
@@ -115,9 +119,6 @@ backup_database(struct job *j, const char *path, struct err *e) {
 struct pass {
     struct job *job;
     struct store *copy; /* where rows of missing files are corrected; NULL: not yet */
-    const char *to;     /* the folder */
-    int64_t newest;     /* policy that must be there */
-    int missing;
     struct err *e;
 };
 
@@ -142,14 +143,34 @@ take_file(struct job *j, const char *to, const char *folder, const char *hash, s
     return 1;
 }
 
+/* What the newest step of the copy needs, taken at the very moment that is copied: a fast run drops
+ * its states within milliseconds. */
+static int
+take_newest(void *arg, struct err *e) {
+    struct job *j = arg;
+    char state[HASH_HEX] = "";
+    struct store_policy newest = {0};
+    int64_t step = -1;
+    j->late = false;
+    if (store_step_last(j->run.store, &step, state, e) < 0)
+        return -1;
+    if (step < 0)
+        return 0;
+    if (store_policy_latest(j->run.store, &newest, e) < 0)
+        return -1;
+    int got = take_file(j, j->to, "state", state, e);
+    if (got > 0)
+        got = take_file(j, j->to, "snapshots", newest.name, e);
+    j->late = got == 0;
+    return j->late ? err_set(e, "the run was faster") : got < 0 ? -1 : 0;
+}
+
 static int
 take_snapshot(void *arg, const struct store_policy *p) {
     struct pass *w = arg;
     if (strcmp(p->kind, "snapshot") || !p->kept)
         return 0;
-    int got = take_file(w->job, w->to, "snapshots", p->name, w->e);
-    w->missing += got == 0 && p->id == w->newest;
-    return got < 0 ? -1 : 0;
+    return take_file(w->job, w->job->to, "snapshots", p->name, w->e) < 0 ? -1 : 0;
 }
 
 /* A snapshot that the run has dropped since is marked so in the copy. */
@@ -157,38 +178,25 @@ static int
 drop_missing(void *arg, const struct store_policy *p) {
     struct pass *w = arg;
     char path[RUN_PATH + 160];
-    snprintf(path, sizeof path, "%s/snapshots/%s.safetensors", w->to, p->name);
+    snprintf(path, sizeof path, "%s/snapshots/%s.safetensors", w->job->to, p->name);
     if (strcmp(p->kind, "snapshot") || !p->kept || file_exists(path))
         return 0;
     return store_policy_set_kept(w->copy, p->id, false, w->e);
 }
 
-/* 0 complete, 1 what the copy needs was dropped meanwhile: begin anew; -1. */
+/* Files that the copy names and that are still there are taken, the others marked as dropped. */
 static int
-complete(struct job *j, const char *to, struct err *e) {
-    char path[RUN_PATH + 32], state[HASH_HEX] = "";
-    struct pass w = {.job = j, .to = to, .e = e};
-    struct store_policy newest = {0};
-    int64_t step = -1;
-    snprintf(path, sizeof path, "%s/run.db", to);
+complete(struct job *j, struct err *e) {
+    char path[RUN_PATH + 32];
+    struct pass w = {.job = j, .e = e};
+    snprintf(path, sizeof path, "%s/run.db", j->to);
     w.copy = store_open(path, STORE_WRITE, true, e);
     struct store *list = w.copy ? store_open(path, STORE_READ, false, e) : NULL;
-    int bad = list ? store_step_last(list, &step, state, e) : -1;
-    if (!bad && step >= 0) {
-        int found = store_policy_latest(list, &newest, e);
-        w.newest = newest.id;
-        bad = found < 0 ? -1 : 0;
-    }
-    int got = !bad && step >= 0 ? take_file(j, to, "state", state, e) : 1;
-    bad = bad || got < 0 ? -1 : 0;
-    w.missing = got == 0;
-    if (!bad)
-        bad = store_policy_list(list, take_snapshot, &w, e);
-    if (!bad && !w.missing)
-        bad = store_policy_list(list, drop_missing, &w, e);
+    int bad = !list || store_policy_list(list, take_snapshot, &w, e) < 0 ||
+              store_policy_list(list, drop_missing, &w, e) < 0;
     store_close(list);
     store_close(w.copy);
-    return bad ? -1 : w.missing > 0;
+    return bad ? -1 : 0;
 }
 
 /* The folder is a run itself afterwards, which goes on where this one was. */
@@ -242,19 +250,18 @@ backup_all(struct job *j, const char *to, struct err *e) {
     if (copy_text(j, to, "config.yaml", e) < 0)
         return -1;
     /* Files first: those that are there are not missed later, when the database names them. */
-    struct pass w = {.job = j, .to = to, .e = e};
+    struct pass w = {.job = j, .e = e};
+    j->to = to;
     if (store_policy_list(j->run.store, take_snapshot, &w, e) < 0)
         return -1;
     snprintf(path, sizeof path, "%s/run.db", to);
     for (int i = 0; i < TRIES; i++) {
-        int again = backup_database(j, path, e) < 0 ? -1 : complete(j, to, e);
-        if (again <= 0)
-            return again;
+        if (backup_database(j, path, e) == 0)
+            return complete(j, e);
+        if (!j->late)
+            return -1;
     }
-    return err_set(e,
-                   "%s: the run drops its snapshots faster than they can be copied; raise "
-                   "snapshots.keep, or stop the run first",
-                   to);
+    return err_set(e, "%s: the run makes steps faster than one can be copied; stop it first", to);
 }
 
 static int

@@ -52,6 +52,8 @@ store_backup(struct store *s, const char *path, const struct store_watch *w, str
     if (sql_exec(s, "BEGIN", e) < 0)
         return err_prefix(e, "%s", path);
     int bad = sql_number(s, "SELECT count(*) FROM sqlite_schema", &version, e);
+    if (!bad && w && w->held)
+        bad = w->held(w->arg, e);
     if (!bad && copy(s, &c, path, w, e) < 0)
         bad = err_prefix(e, "%s", path);
     sqlite3_backup_finish(c.backup);

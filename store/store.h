@@ -289,6 +289,8 @@ int store_query(struct store *s, const char *query, const struct store_bind *bin
 /* ---- copies and checks ---- */
 struct store_watch { /* for those who wait; tell() returns true to stop */
     bool (*tell)(void *arg, int done, int all); /* pages; all is 0 where that is not known */
+    /* store_backup: reads through `s` see what will be copied. NULL, or -1 and e to give up. */
+    int (*held)(void *arg, struct err *e);
     void *arg;
 };
 /* Copies the database as it is now to the new file `path`, while others write. The caller gives the
