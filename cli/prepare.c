@@ -1,5 +1,6 @@
 #include "cli/prepare.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,40 @@ no_run(const char *dir, struct err *e) {
     return err_set(e, "%s: there is no run in this folder; name a configuration to begin one", dir);
 }
 
+static bool
+has_bytes(const char *dir, const char *name) {
+    char path[PREPARE_PATH + 32];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return stat(path, &st) == 0 && st.st_size > 0;
+}
+
+static bool
+has_snapshots(const char *dir) {
+    char path[PREPARE_PATH + 32];
+    snprintf(path, sizeof path, "%s/snapshots", dir);
+    DIR *d = opendir(path);
+    bool found = false;
+    for (struct dirent *entry; d && !found && (entry = readdir(d));)
+        found = strstr(entry->d_name, ".safetensors") != NULL;
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* A run that has learned has a database. Without it the folder would get the matches of a second
+ * run among the files of the first. */
+static int
+refuse_lost(const char *dir, struct err *e) {
+    if (has_bytes(dir, "run.db") || (!has_bytes(dir, "metrics.jsonl") && !has_snapshots(dir)))
+        return 0;
+    return err_set(e,
+                   "%s: the run in this folder has lost its database (run.db is missing or empty, "
+                   "but what it learned is there); put a backup of run.db back, or name a new "
+                   "folder with --run",
+                   dir);
+}
+
 int
 prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struct err *e) {
     char path[PREPARE_PATH + 32];
@@ -94,6 +129,8 @@ prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struc
     p->resumed = file_exists(path);
     if (!a->words && !p->resumed)
         return no_run(p->dir, e);
+    if (refuse_lost(p->dir, e) < 0)
+        return -1;
     if (conf_load(p->conf, a->words ? a->word[0] : path, e) < 0)
         return -1;
     const char *assignment;

@@ -103,6 +103,26 @@ open(\"$work/port\", \"w\").write(str(s.getsockname()[1])); time.sleep(60)" & st
     sed -i "s/^\( *\)port:.*/\1port: $(cat "$work/port")/" "$bad/config.yaml"'
 kill "$started" 2>/dev/null
 started=
+lost() { # name, what happens to the database of a copy in $bad: nothing begins anew there
+    rm -rf "$bad"
+    cp -r "$run" "$bad"
+    rm -f "$bad/run.db-wal" "$bad/run.db-shm"
+    $2 "$bad/run.db"
+    kept=$(cd "$bad" && find . -type f -exec md5sum {} + | sort)
+    for verb in train serve; do
+        check "$verb: $1 is refused" refuses "lost its database.*put a backup.*--run" "$AGON" $verb --run "$bad"
+        check "$verb: also where a configuration is named" refuses "lost its database" \
+            "$AGON" $verb tests/int/tiny.yaml --run "$bad"
+    done
+    check "and $1 changes no file" test "$(cd "$bad" && find . -type f -exec md5sum {} + | sort)" = "$kept"
+}
+lost "an empty database" "truncate -s 0"
+lost "a missing database" rm
+rm "$bad/metrics.jsonl"
+check "snapshots alone tell of a lost run" refuses "lost its database" "$AGON" train --run "$bad"
+rm "$bad"/snapshots/*
+check "a folder where nothing was learned begins" says "at step 3" timeout 60 "$AGON" train --run "$bad" --steps 3 \
+    --set eval.every=1h
 coretype() { OPENBLAS_CORETYPE=Prescott "$AGON" doctor --run "$run" --quick; }
 check "doctor knows the kernel that was asked for" says "^\(ok\|care\|bad\) *arithmetic" coretype
 few() { (ulimit -Sn 64; ulimit -Hn 64; exec "$AGON" doctor --run "$run" --quick); }
