@@ -41,7 +41,7 @@ int laws_check_talk(struct laws *l, const void *state);
 /* What one seat was told during a match: tokens separated by NUL. */
 struct laws_story {
     struct buf told;
-    size_t tokens;
+    uint64_t hash; /* of all tokens */
 };
 
 struct laws_worlds *laws_worlds_new(void);

@@ -65,7 +65,7 @@ laws_story_add(struct laws_story *s, const struct text *token) {
     if (!token->len)
         return;
     buf_add(&s->told, token->at, token->len + 1);
-    s->tokens++;
+    s->hash = hash_quick(token->at, token->len, s->hash);
 }
 
 /* The entry under `key`; a new one is made from the other arguments when there is none. */
@@ -93,14 +93,14 @@ static uint64_t
 hash_legal(const struct laws *l, const void *state) {
     int legal[GAME_MAX_ACTIONS];
     int n = l->g->legal(state, legal);
-    return hash_fnv(legal, (size_t)n * sizeof legal[0]);
+    return hash_quick(legal, (size_t)n * sizeof legal[0], 0);
 }
 
 static int
 check_leak(struct laws *l, const void *state, int seat, uint64_t story, const struct text *view) {
     int mover = l->g->mover(state);
     int moment = mover == seat ? 1 : mover == GAME_OVER ? 2 : 0;
-    uint64_t truth = hash_fnv(view->at, view->len);
+    uint64_t truth = hash_quick(view->at, view->len, 0);
     if (moment == 1)
         truth = join(truth, hash_legal(l, state));
     uint64_t key = join(story, (uint64_t)(10 * seat + moment));
@@ -121,15 +121,15 @@ laws_worlds_check(struct laws *l, const void *state, int seat, const struct laws
     struct text view;
     text_init(&view, at, sizeof at);
     l->g->observe(state, seat, &view);
-    uint64_t story = join(hash_fnv(s->told.at, s->told.len), s->tokens);
+    uint64_t story = s->hash;
     if (!perfect && check_leak(l, state, seat, story, &view))
         return -1;
     if (l->g->mover(state) != seat)
         return 0;
-    uint64_t key = join(hash_fnv(view.at, view.len), (uint64_t)seat);
+    uint64_t key = hash_quick(view.at, view.len, (uint64_t)seat);
     uint64_t truth = !perfect                     ? story
                      : l->g->flags & GAME_HISTORY ? hash_legal(l, state)
-                                                  : hash_fnv(state, l->g->state_bytes);
+                                                  : hash_quick(state, l->g->state_bytes, 0);
     if (meet(&l->worlds->by_view, key, truth, at)->truth == truth)
         return 0;
     return laws_broken(l, "hiding", "seat %d sees the same in different %s: '%s'", seat,

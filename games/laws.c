@@ -136,7 +136,7 @@ visit(struct laws *l, const struct board *b, struct record *r) {
     uint64_t digest[2];
     if (laws_check_state(l, b->at, &digest[0]))
         return -1;
-    digest[1] = hash_fnv(b->at, l->g->state_bytes);
+    digest[1] = hash_quick(b->at, l->g->state_bytes, 0);
     buf_add(&r->digests, digest, sizeof digest);
     for (int seat = 0; seat < 2; seat++)
         if (laws_worlds_check(l, b->at, seat, &r->story[seat]))
@@ -185,7 +185,7 @@ replay(struct laws *l, const struct record *r) {
         struct board *at = &b[i % 2];
         uint64_t was[2], now;
         memcpy(was, r->digests.at + i * sizeof was, sizeof was);
-        if (hash_fnv(at->at, l->g->state_bytes) != was[1])
+        if (hash_quick(at->at, l->g->state_bytes, 0) != was[1])
             return laws_broken(l, "replay", "the state's bytes differ");
         if (laws_check_state(l, at->at, &now))
             return -1;
