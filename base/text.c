@@ -28,12 +28,11 @@ text_put(struct text *t, const char *s) {
 }
 
 void
-text_char(struct text *t, char c) {
-    text_add(t, &c, 1);
-}
-
-void
 text_int(struct text *t, long n) {
+    if (n >= 0 && n < 10) { /* most numbers of games */
+        text_char(t, (char)('0' + n));
+        return;
+    }
     char digits[24];
     size_t at = sizeof digits;
     unsigned long v = n < 0 ? 0ul - (unsigned long)n : (unsigned long)n;

@@ -125,11 +125,26 @@ is_hidden(uint32_t c) {
     return false;
 }
 
+/* How many of the first n bytes, `most` at most, stay as they are: printable ASCII. */
+static size_t
+plain_length(const char *in, size_t n, size_t most) {
+    size_t i = 0;
+    while (i < n && i < most && in[i] >= ' ' && in[i] <= '~')
+        i++;
+    return i;
+}
+
 size_t
 game_clean_words(const char *in, size_t n, char *out, size_t cap) {
     size_t len = 0;
     for (size_t i = 0, step; i < n; i += step) {
         uint32_t c;
+        size_t plain = plain_length(in + i, n - i, cap - 1 - len);
+        memcpy(out + len, in + i, plain);
+        i += plain;
+        len += plain;
+        if (i == n)
+            break;
         step = utf8_char(in + i, n - i, &c);
         bool bad = step == 0 || is_hidden(c);
         size_t more = bad ? 1 : step;
@@ -149,7 +164,13 @@ game_clean_words(const char *in, size_t n, char *out, size_t cap) {
 void
 game_quote_words(const char *words, size_t n, struct text *out) {
     text_char(out, '"');
-    for (size_t i = 0; i < n; i++)
-        text_char(out, words[i] == '"' ? '\'' : words[i]);
+    for (const char *quote; (quote = memchr(words, '"', n));) {
+        size_t before = (size_t)(quote - words);
+        text_add(out, words, before);
+        text_char(out, '\'');
+        words += before + 1;
+        n -= before + 1;
+    }
+    text_add(out, words, n);
     text_char(out, '"');
 }

@@ -243,25 +243,42 @@ rules(const void *state, int who, struct text *out) {
 static void
 put_dice(const struct liars_dice *s, const struct round *r, int seat, struct text *out) {
     for (int face = 0; face < s->sides; face++)
-        for (int i = 0; i < r->count[seat][face]; i++)
-            text_fmt(out, " %d", face + 1);
+        for (int i = 0; i < r->count[seat][face]; i++) {
+            text_char(out, ' ');
+            text_int(out, face + 1);
+        }
 }
 
 static void
 put_bid(const struct liars_dice *s, int bid, struct text *out) {
-    text_fmt(out, "%dx%d", bid / s->sides + 1, bid % s->sides + 1);
+    text_int(out, bid / s->sides + 1);
+    text_char(out, 'x');
+    text_int(out, bid % s->sides + 1);
 }
 
 static void
 put_call(const struct liars_dice *s, const struct round *r, int who, struct text *out) {
     text_put(out, " Their dice");
     put_dice(s, r, 1 - who, out);
-    text_fmt(out, ": %d count.", counted(s, r));
+    text_put(out, ": ");
+    text_int(out, counted(s, r));
+    text_put(out, " count.");
     bool lost = loser(s, r) == who;
     if (r->dice[loser(s, r)] > 1)
         text_put(out, lost ? " You lose a die." : " They lose a die.");
     else
         text_put(out, lost ? " You lose." : " You win.");
+}
+
+static void
+put_round_head(const struct round *r, int number, int who, struct text *out) {
+    text_put(out, "Round ");
+    text_int(out, number + 1);
+    text_put(out, ", dice ");
+    text_int(out, r->dice[who]);
+    text_char(out, '-');
+    text_int(out, r->dice[1 - who]);
+    text_put(out, ". ");
 }
 
 /* A round as `who` knows it, without what the seat to move may do. */
@@ -270,7 +287,7 @@ put_round(const struct liars_dice *s, int number, int who, struct text *out) {
     const struct round *r = &s->at[number];
     bool called = number < s->round || s->over;
     if (s->at[0].dice[0] > 1)
-        text_fmt(out, "Round %d, dice %d-%d. ", number + 1, r->dice[who], r->dice[1 - who]);
+        put_round_head(r, number, who, out);
     if (r->rolled < (who == GAME_SEAT_0 ? r->dice[0] : all_dice(r))) {
         text_put(out, "Not rolled yet.");
         return;
@@ -299,30 +316,36 @@ observe(const void *state, int who, struct text *out) {
     }
 }
 
+/* Only the last of the viewer's dice is told, with the others. */
+static void
+narrate_roll(const struct liars_dice *s, int action, int viewer, struct text *out) {
+    struct round r = s->at[s->round];
+    if (r.rolled + 1 != (viewer == GAME_SEAT_0 ? r.dice[0] : all_dice(&r)))
+        return;
+    r.count[viewer][action]++;
+    if (s->at[0].dice[0] > 1)
+        text_fmt(out, "Round %d. ", s->round + 1);
+    text_put(out, "Your dice");
+    put_dice(s, &r, viewer, out);
+    text_char(out, '.');
+}
+
 static void
 narrate(const void *state, int action, int viewer, struct text *out) {
-    struct liars_dice s;
-    memcpy(&s, state, sizeof s);
-    struct round *r = &s.at[s.round];
+    const struct liars_dice *s = state;
+    const struct round *r = &s->at[s->round];
     if (r->rolled < all_dice(r)) {
-        apply(&s, action);
-        if (r->rolled != (viewer == GAME_SEAT_0 ? r->dice[0] : all_dice(r)))
-            return;
-        if (s.at[0].dice[0] > 1)
-            text_fmt(out, "Round %d. ", s.round + 1);
-        text_put(out, "Your dice");
-        put_dice(&s, r, viewer, out);
-        text_char(out, '.');
+        narrate_roll(s, action, viewer, out);
         return;
     }
     text_put(out, caller(r) == viewer ? "You " : "They ");
-    if (action == call_action(&s)) {
+    if (action == call_action(s)) {
         text_put(out, "call.");
-        put_call(&s, r, viewer, out);
+        put_call(s, r, viewer, out);
         return;
     }
     text_put(out, "bid ");
-    put_bid(&s, action, out);
+    put_bid(s, action, out);
     text_char(out, '.');
 }
 

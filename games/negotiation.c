@@ -196,13 +196,9 @@ legal(const void *state, int *out) {
     return n;
 }
 
+/* All of a turn but the words. */
 static void
-apply(void *state, int action) {
-    struct negotiation *s = state;
-    if (s->dealt < DEALT) {
-        deal(s, action);
-        return;
-    }
+act(struct negotiation *s, int action) {
     int who = s->turn % 2;
     if (action % 2)
         take_offer(s, who);
@@ -210,8 +206,18 @@ apply(void *state, int action) {
         s->offer = action / 2;
         s->offerer = (uint8_t)who;
     }
-    talk_pass(&s->said[who]);
     s->taken[s->turn++] = action;
+}
+
+static void
+apply(void *state, int action) {
+    struct negotiation *s = state;
+    if (s->dealt < DEALT) {
+        deal(s, action);
+        return;
+    }
+    talk_pass(&s->said[s->turn % 2]);
+    act(s, action);
 }
 
 static int
@@ -250,12 +256,21 @@ rules(const void *state, int who, struct text *out) {
     text_put(out, who == GAME_SEAT_0 ? "You go first." : "You go second.");
 }
 
+static void
+put_good(const struct negotiation *s, int who, int kind, struct text *out) {
+    text_put(out, kind ? ", " : " ");
+    text_int(out, s->have[who][kind]);
+    text_char(out, ' ');
+    text_put(out, names_of(s)[kind]);
+    text_put(out, " at ");
+    text_int(out, s->value[who][kind]);
+}
+
 /* Goods with what each is worth to their owner. */
 static void
 put_holdings(const struct negotiation *s, int who, struct text *out) {
     for (int i = 0; i < s->kinds; i++)
-        text_fmt(out, "%s %d %s at %d", i ? "," : "", s->have[who][i], names_of(s)[i],
-                 s->value[who][i]);
+        put_good(s, who, i, out);
 }
 
 static void
@@ -291,7 +306,9 @@ static void
 put_history(const struct negotiation *s, int who, struct text *out) {
     int offerer = 0;
     for (int i = 0; i < s->turn; i++) {
-        text_fmt(out, "\n%d ", i + 1);
+        text_char(out, '\n');
+        text_int(out, i + 1);
+        text_char(out, ' ');
         put_action(s, s->taken[i], offerer == i % 2, who == i % 2, out);
         if (s->taken[i] / 2)
             offerer = i % 2;
@@ -327,31 +344,49 @@ observe(const void *state, int who, struct text *out) {
         text_fmt(out, "\nTurn %d of %d.", s->turn + 1, s->turns);
 }
 
+/* What the viewer is told behind the action: the goods after a trade, the end. Only `traded` and
+ * the last turn have something to tell. */
 static void
-narrate(const void *state, int action, int viewer, struct text *out) {
-    struct negotiation s;
-    memcpy(&s, state, sizeof s);
-    if (s.dealt < DEALT) {
-        deal(&s, action);
-        if (s.dealt == (viewer == GAME_SEAT_0 ? DEALT - KINDS : DEALT))
-            put_goods(&s, viewer, out);
-        return;
-    }
-    int seat = s.turn % 2;
-    const struct talk *said = &s.said[seat];
-    if (seat != viewer && talk_is_fresh(said)) {
-        talk_put(said, "They say: ", out);
-        text_char(out, ' ');
-    }
-    bool own = s.offerer == seat, traded = action % 2 && !own;
-    put_action(&s, action, own, seat == viewer, out);
-    apply(&s, action);
+narrate_effect(const void *state, int action, int viewer, bool traded, struct text *out) {
+    struct negotiation s; /* without words, which are long */
+    memcpy(&s, state, offsetof(struct negotiation, said));
+    act(&s, action);
     if (traded) {
         text_char(out, ' ');
         put_goods(&s, viewer, out);
     }
     if (mover(&s) == GAME_OVER)
         put_end(&s, viewer, out);
+}
+
+static void
+narrate_deal(const void *state, int number, int viewer, struct text *out) {
+    const struct negotiation *before = state;
+    if (before->dealt + 1 != (viewer == GAME_SEAT_0 ? DEALT - KINDS : DEALT))
+        return;
+    struct negotiation s;
+    memcpy(&s, state, offsetof(struct negotiation, said));
+    deal(&s, number);
+    put_goods(&s, viewer, out);
+}
+
+static void
+narrate(const void *state, int action, int viewer, struct text *out) {
+    const struct negotiation *s = state;
+    if (s->dealt < DEALT) {
+        narrate_deal(s, action, viewer, out);
+        return;
+    }
+    int seat = s->turn % 2;
+    const struct talk *said = &s->said[seat];
+    if (seat != viewer && talk_is_fresh(said)) {
+        talk_put(said, "They say: ", out);
+        text_char(out, ' ');
+    }
+    bool own = s->offerer == seat, traded = action % 2 && !own;
+    put_action(s, action, own, seat == viewer, out);
+    if (traded || s->turn + 1 == s->turns)
+        narrate_effect(s, action, viewer, traded, out);
 }
 
 static void

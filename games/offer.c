@@ -50,7 +50,10 @@ bundle_put(int number, const char *const *names, struct text *out) {
     const char *before = "";
     for (int i = 0; i < OFFER_KINDS; i++)
         if (b.quantity[i]) {
-            text_fmt(out, "%s%d %s", before, b.quantity[i], names[i]);
+            text_put(out, before);
+            text_int(out, b.quantity[i]);
+            text_char(out, ' ');
+            text_put(out, names[i]);
             before = ", ";
         }
 }

@@ -39,7 +39,13 @@ talk_is(const char *reply, size_t n, const char *token) {
 const char *
 talk_find(const char *reply, size_t n, const char *token) {
     size_t len = strlen(token);
+    bool letter = token[0] >= 'a' && token[0] <= 'z';
     for (size_t i = 0; i + len <= n; i++) {
+        if (!letter) { /* mostly a bracket: skip to the next one */
+            const char *next = memchr(reply + i, token[0], n - i);
+            if (!next || (i = (size_t)(next - reply)) + len > n)
+                break;
+        }
         size_t same = 0;
         while (same < len) {
             char c = reply[i + same];

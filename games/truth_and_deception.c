@@ -220,19 +220,28 @@ observe(const void *state, int who, struct text *out) {
         put_step(s, who, out);
 }
 
+/* The deal, and the choice: what they lead to. */
+static void
+narrate_effect(const struct truth *now, int action, int viewer, struct text *out) {
+    struct truth s; /* without words, which are long and stay as they are */
+    memcpy(&s, now, offsetof(struct truth, said));
+    int seat = mover(&s);
+    apply(&s, action);
+    if (seat == GAME_CHANCE) {
+        put_statements(&s, viewer, out);
+        return;
+    }
+    text_fmt(out, "%s choose statement %d. ", seat == viewer ? "You" : "They", action + 1);
+    put_end(&s, viewer, out);
+}
+
 static void
 narrate(const void *state, int action, int viewer, struct text *out) {
-    struct truth s;
-    memcpy(&s, state, sizeof s);
-    int seat = mover(&s);
-    const struct talk *said = &s.said[s.plies % KEPT];
-    if (seat == GAME_CHANCE) {
-        apply(&s, action);
-        put_statements(&s, viewer, out);
-    } else if (!talking(&s)) {
-        apply(&s, action);
-        text_fmt(out, "%s choose statement %d. ", seat == viewer ? "You" : "They", action + 1);
-        put_end(&s, viewer, out);
+    const struct truth *now = state;
+    int seat = mover(now);
+    const struct talk *said = &now->said[now->plies % KEPT];
+    if (seat == GAME_CHANCE || !talking(now)) {
+        narrate_effect(now, action, viewer, out);
     } else if (seat != viewer) {
         if (talk_is_fresh(said))
             talk_put(said, "They say: ", out);
