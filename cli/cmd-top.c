@@ -122,11 +122,13 @@ wait_for(const struct screen *s, double seconds) {
     }
 }
 
-static void
-show(struct top *t, struct screen *s, bool json, bool page) {
+/* -1: the database cannot be read; what is known without it is shown. */
+static int
+show(struct top *t, struct screen *s, bool json, bool page, struct err *e) {
     struct top_look look;
     struct buf out = {0};
     top_take(t, &look);
+    int status = look.trouble[0] ? err_set(e, "%s", look.trouble) : 0;
     if (json) {
         json_t *o = top_json(t, &look);
         json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -142,6 +144,7 @@ show(struct top *t, struct screen *s, bool json, bool page) {
     fflush(stdout);
     buf_free(&out);
     top_free(&look);
+    return status;
 }
 
 static void
@@ -160,7 +163,7 @@ loop(struct top *t, double every, bool json) {
         screen_enter(&s);
     }
     while (!asked_to_stop && !ferror(stdout)) {
-        show(t, &s, json, s.on);
+        show(t, &s, json, s.on, NULL);
         wait_for(&s, every);
         if (asked_to_pause && !asked_to_stop)
             pause_here(&s);
@@ -186,12 +189,13 @@ run_top(const struct cmd_args *a, struct err *e) {
     if (read_every(cmd_flag(a, "every"), &every, e) < 0 ||
         run_find(cmd_flag(a, "run"), t.dir, e) < 0)
         return -1;
+    int status = 0;
     if (cmd_flag(a, "once"))
-        show(&t, &none, json, true);
+        status = show(&t, &none, json, true, e);
     else
         loop(&t, every, json);
     top_close(&t);
-    return 0;
+    return status;
 }
 
 const struct cmd cmd_top = {

@@ -330,6 +330,10 @@ def test_hostile():
     with open(bad + "/run.db", "wb") as f:
         f.write(b"garbage")
     refused("a database that is none", "run.db", "sql", "--run", bad, "SELECT 1")
+    for more in ([], ["--json"]):
+        refused("top: a database that is none " + " ".join(more), "run.db", "top", "--once", "--run", bad, *more)
+    told = json.loads(agon("top", "--once", "--json", "--run", bad).stdout)
+    check("top: what is known is shown all the same", "run.db" in told["trouble"] and not told["live"], told)
     shutil.rmtree(bad)
     check("a run that goes away", b"" != agon("top", "--once", "--run", bad).stderr)
 
