@@ -316,9 +316,10 @@ run_why(const struct cmd_args *a, struct err *e) {
     struct job j = {.out = json_object()};
     const char *match = cmd_flag(a, "match");
     int status = -1;
-    if (!match == !a->words)
+    if (!match == !a->words) {
         err_set(e, "a step or a match is needed: `agon why STEP`, `agon why --match ID`");
-    else if (!listing_style(a, &j.listing.style, e) && !run_open(&j.run, cmd_flag(a, "run"), e)) {
+        status = CMD_WRONG;
+    } else if (!listing_style(a, &j.listing.style, e) && !run_open(&j.run, cmd_flag(a, "run"), e)) {
         j.baseline = conf_text(j.run.conf, "learner.baseline");
         status = match ? why_match(&j, match, e) : why_step(&j, a, e);
     }

@@ -57,6 +57,8 @@ finish(const char *name, int status, const struct err *e) {
         say(name, e);
     else if (lost && !is_reader_gone())
         fprintf(stderr, "agon %s: cannot write the output: %s\n", name, strerror(why));
+    if (status == CMD_WRONG)
+        return 2;
     return status < 0 || (lost && !status) ? 1 : status;
 }
 

@@ -36,7 +36,9 @@ expect 2 err '--yaml takes no value' options --yaml=1
 expect 2 err 'flags have two dashes' options -y
 expect 2 err '"b" is one argument too many: agon options [SECTION]' options a b
 expect 1 err 'agon options: no option'"'"'s key starts with "--yaml"' options -- --yaml
-expect 1 err 'agon help: there is no command "trian"' help trian
+expect 2 err 'agon help: there is no command "trian"; did you mean "train"?' help trian
+expect 2 err 'agon why: a step or a match is needed' why
+expect 2 err 'agon why: a step or a match is needed' why 3 --match 3
 expect 1 err '--run: an empty name is no folder' matches --run ''
 expect 1 err '--run: an empty name is no folder' train --run ''
 

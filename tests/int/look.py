@@ -285,9 +285,10 @@ def test_why():
     check("why: the first weights", "first weights" in agon("why", "0", "--run", run).stdout.decode())
     for words, sentence in [(["99999999999"], "the newest is"), (["9" * 30], "whole number"),
                             (["-1"], "whole number"), (["--match", "999999999"], "the newest is"),
-                            ([], "a step or a match"), (["3", "--match", "3"], "a step or a match"),
                             (["35", "--sort", "x"], "advantage, match")]:
         refused("why: " + " ".join(words)[:30], sentence, "why", "--run", run, *words)
+    for words in ([], ["3", "--match", "3"]):
+        refused("why: one of both: " + " ".join(words), "a step or a match", "why", "--run", run, *words, status=2)
 
 
 def test_reparse():
