@@ -119,7 +119,7 @@ load_prompt(struct setup *s, const struct conf *c, struct err *e) {
         conf_text(c, "prompt.mode")[0] == 'c' ? PROMPT_CONVERSATION : PROMPT_OBSERVATION;
     s->prompt =
         prompt_new(conf_text(c, "prompt.template"), conf_text(c, "prompt.follow_up"), mode, e);
-    return s->prompt ? 0 : err_prefix(e, "prompt.template");
+    return s->prompt ? 0 : -1;
 }
 
 int
@@ -135,10 +135,8 @@ setup_load(struct setup *s, const struct conf *c, struct err *e) {
     };
     load_model(&s->model, c);
     int bad = load_games(s, c, e);
-    if (!bad && model_config_check(&s->model, e) < 0)
-        bad = err_prefix(e, "model");
-    if (bad || load_prompt(s, c, e) < 0 || check_games(s, e) < 0 ||
-        check_opponents(c, "schedule.opponents", e) < 0 ||
+    if (bad || model_config_check(&s->model, e) < 0 || load_prompt(s, c, e) < 0 ||
+        check_games(s, e) < 0 || check_opponents(c, "schedule.opponents", e) < 0 ||
         check_opponents(c, "eval.opponents", e) < 0) {
         setup_free(s);
         return -1;

@@ -30,7 +30,8 @@ struct conf {
     struct conf_value value[CONF_OPTIONS];
 };
 
-int conf_find(const char *key); /* its row, or -1 */
+int conf_find(const char *key);        /* its row, or -1 */
+bool conf_is_section(const char *key); /* do options' keys begin with "key."? */
 /* Sentence for a key that the table lacks, with the nearest one that it has. Returns -1. */
 int conf_unknown(const char *key, struct err *e);
 /* Reads `text` as option i's type. `quoted`: it was written in quotes, so it is no number. On

@@ -31,6 +31,15 @@ conf_find(const char *key) {
     return -1;
 }
 
+bool
+conf_is_section(const char *key) {
+    size_t n = strlen(key);
+    for (int i = 0; i < CONF_OPTIONS; i++)
+        if (!strncmp(table[i].key, key, n) && table[i].key[n] == '.')
+            return true;
+    return false;
+}
+
 /* "lr" for "learner.lr": people leave the section out. */
 static const char *
 last_part(const char *key) {
@@ -56,6 +65,11 @@ int
 conf_unknown(const char *key, struct err *e) {
     char shown[CONF_MAX_KEY];
     struct near near;
+    if (conf_is_section(key))
+        return err_set(e,
+                       "\"%s\" is a section, not an option; write %s.OPTION (`agon options %s` "
+                       "lists them)",
+                       key, key, key);
     near_init(&near, key);
     unsigned enough = near.cost;
     near.cost = UINT_MAX;

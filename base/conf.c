@@ -59,18 +59,6 @@ fail(struct reader *r, yaml_mark_t at, const char *sentence, struct err *e) {
     return fail_at(r, at, e);
 }
 
-/* The options below "section.", or NULL when there are none. */
-static bool
-is_section(const char *path) {
-    size_t n = strlen(path);
-    for (size_t i = 0; i < CONF_OPTIONS; i++) {
-        const char *key = conf_option_at(i)->key;
-        if (!strncmp(key, path, n) && key[n] == '.')
-            return true;
-    }
-    return false;
-}
-
 static int
 meet(struct reader *r, const char *key, yaml_mark_t at, struct err *e) {
     unsigned map = r->open[r->depth - 1].map;
@@ -98,7 +86,7 @@ on_key(struct reader *r, const yaml_event_t *ev, struct err *e) {
                 utf8_show(key, shown, sizeof shown));
         return fail_at(r, at, e);
     }
-    if (conf_find(r->path) < 0 && !is_section(r->path)) {
+    if (conf_find(r->path) < 0 && !conf_is_section(r->path)) {
         conf_unknown(r->path, e);
         return fail_at(r, at, e);
     }
@@ -167,7 +155,7 @@ static int
 on_map(struct reader *r, const yaml_event_t *ev, struct err *e) {
     if (r->depth && !r->keyed)
         return fail(r, ev->start_mark, "a key must be an option's name, not a map", e);
-    if (r->depth && !is_section(r->path)) {
+    if (r->depth && !conf_is_section(r->path)) {
         err_set(e, "%s takes one value, not a map", r->path);
         return fail_at(r, ev->start_mark, e);
     }

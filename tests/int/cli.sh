@@ -42,6 +42,28 @@ expect 2 err 'agon why: a step or a match is needed' why 3 --match 3
 expect 1 err '--run: an empty name is no folder' matches --run ''
 expect 1 err '--run: an empty name is no folder' train --run ''
 
+# The place stands in front of a sentence once.
+once() { # place, command...
+    place=$1
+    shift
+    "$AGON" "$@" >"$work/out" 2>&1
+    [ $? -eq 1 ] && grep -q -e "^agon serve: $place" "$work/out" && [ "$(grep -o -e "$place" "$work/out" | wc -l)" -eq 1 ] ||
+        { cat "$work/out"; return 1; }
+}
+try() { # place, settings...
+    at=$1
+    shift
+    for setting; do
+        set -- "$@" "--set=$setting"
+        shift
+    done
+    once "$at" serve tests/int/tiny.yaml --run "$work/try" --check "$@"
+}
+check "what is wrong with the model is told once" try "model: " model.heads=3
+check "with the template" try "prompt.template: " prompt.template='{nowhere}'
+check "with a later template" try "prompt.follow_up: " prompt.mode=conversation prompt.follow_up='{'
+check "with a section" try '--set: "learner" is a section' learner=3
+
 # What was typed comes back readable, and does not push out what is wrong with it.
 expect 1 err '--seed \x1b[2J\xff\x0a1: a whole number' games show nim --seed "$(printf '\033[2J\377\n1')"
 expect 1 err ' ... ' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"

@@ -242,6 +242,11 @@ test_set(void **state) {
     assert_int_equal(conf_set(c, "learner.rl=1", &e), -1);
     assert_string_equal(e.text,
                         "--set: there is no option \"learner.rl\"; did you mean \"learner.lr\"?");
+    assert_int_equal(conf_set(c, "learner=3", &e), -1);
+    assert_string_equal(e.text, "--set: \"learner\" is a section, not an option; write "
+                                "learner.OPTION (`agon options learner` lists them)");
+    assert_int_equal(conf_set(c, "learne=3", &e), -1);
+    assert_non_null(strstr(e.text, "did you mean \"learner\"?"));
     assert_int_equal(conf_set(c, "learner.lr= 1", &e), -1);
     assert_int_equal(conf_set(c, "learner.lr=1 ", &e), -1);
     assert_int_equal(conf_set(c, "game=\xff", &e), -1);
