@@ -20,6 +20,7 @@
 #include "cli/child.h"
 #include "cli/prepare.h"
 #include "cli/server.h"
+#include "cli/train-evals.h"
 #include "cli/train-table.h"
 
 #define POLL_US 200000
@@ -68,6 +69,7 @@ struct train {
     struct status now, at_row, at_line;
     int64_t row_us, line_us;
     struct train_table table;
+    struct train_evals evals;
     bool terminal;
     double memory_first[2 + MOST_PIDS], memory_last[2 + MOST_PIDS];
     int memory_count;
@@ -227,17 +229,13 @@ start_eval(struct train *t, enum measured what, struct err *e) {
     return child_start(&t->eval, argv, out, log, e);
 }
 
-/* Keeps the result in the run's database. */
+/* Into the run's database. */
 static void
-post_eval(struct train *t, json_t *result) {
-    json_t *body =
-        json_pack("{s:O,s:I,s:I}", "result", result, "step", (json_int_t)field(result, "step"),
-                  "policy", (json_int_t)field(result, "policy_id"));
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-    if (text && t->http)
-        http_call(t->http, "POST", "/api/evals", text, strlen(text), 5, NULL);
-    free(text);
-    json_decref(body);
+send_evals(struct train *t) {
+    if (!json_array_size(t->evals.waiting))
+        return;
+    clear_line(t);
+    train_evals_send(&t->evals, t->http);
 }
 
 /* Takes in what a measurement printed: a line of JSON for each game. Returns their number; 0 when
@@ -257,7 +255,7 @@ read_eval(struct train *t, enum measured what) {
             json_t *o = json_loads(line, 0, NULL);
             if (!o)
                 continue;
-            post_eval(t, o);
+            train_evals_add(&t->evals, o);
             if (what == MEASURE_LATEST)
                 train_table_latest(&t->table, o);
             else
@@ -267,6 +265,7 @@ read_eval(struct train *t, enum measured what) {
         }
     }
     buf_free(&text);
+    send_evals(t);
     return n;
 }
 
@@ -382,6 +381,7 @@ watch(struct train *t, double limit, struct err *e) {
         if (now - t->polled_us >= STATUS_US) {
             t->polled_us = now;
             if (read_status(t)) {
+                send_evals(t);
                 measure_memory(t);
                 print_line(t, limit);
             }
@@ -464,7 +464,10 @@ finish(struct train *t, struct err *e) {
         status = start_eval(t, MEASURE_LATEST, e);
         if (!status)
             status = wait_eval(t, e);
+        if (json_array_size(t->evals.waiting) && read_status(t))
+            send_evals(t);
     }
+    train_evals_end(&t->evals);
     child_stop(&t->serve.child, STOP_S);
     return status;
 }
@@ -476,6 +479,7 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
                       .serve = {.name = "serve"},
                       .learn = {.name = "learn"},
                       .measuring = MEASURE_IDLE,
+                      .evals = {.dir = dir},
                       .began_us = clock_mono_us(),
                       .terminal = isatty(STDOUT_FILENO)};
     int fd;
@@ -511,6 +515,7 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
     child_stop(&t.learn.child, STOP_S);
     child_stop(&t.eval, 1);
     child_stop(&t.serve.child, STOP_S);
+    train_evals_end(&t.evals);
     if (!status)
         report(&t, resumed);
     http_free(t.http);
