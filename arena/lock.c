@@ -28,7 +28,7 @@ lock_is_held(const char *run) {
     char path[PATH_ROOM];
     if (snprintf(path, sizeof path, "%s/serve.lock", run) >= (int)sizeof path)
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
     bool held = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -397,12 +397,23 @@ conf_parse(struct conf *c, const char *yaml, size_t n, const char *where, struct
     return bad;
 }
 
-int
-conf_load(struct conf *c, const char *path, struct err *e) {
+static int
+load(struct conf *c, const char *path, int (*get)(const char *, size_t, struct buf *, struct err *),
+     struct err *e) {
     struct buf text = {0};
-    int bad = file_read(path, CONF_MAX_FILE, &text, e);
+    int bad = get(path, CONF_MAX_FILE, &text, e);
     if (!bad)
         bad = conf_parse(c, buf_text(&text), text.len, path, e);
     buf_free(&text);
     return bad;
+}
+
+int
+conf_load(struct conf *c, const char *path, struct err *e) {
+    return load(c, path, file_read, e);
+}
+
+int
+conf_load_named(struct conf *c, const char *path, struct err *e) {
+    return load(c, path, file_read_named, e);
 }

@@ -38,7 +38,9 @@ struct conf; /* opaque: every option with its value and where it came from */
 const struct conf_option *conf_option_at(size_t i); /* in table order; NULL past the last */
 struct conf *conf_new(void);                        /* all defaults */
 void conf_free(struct conf *c);
-int conf_load(struct conf *c, const char *path, struct err *e);
+int conf_load(struct conf *c, const char *path, struct err *e); /* an ordinary file */
+/* One that stood on the command line: a pipe will do (file_read_named). */
+int conf_load_named(struct conf *c, const char *path, struct err *e);
 int conf_parse(struct conf *c, const char *yaml, size_t n, const char *where, struct err *e);
 int conf_set(struct conf *c, const char *assignment, struct err *e); /* "a.b=c" of --set */
 /* Typed reading; a key or type that the table lacks is a bug (panic). */

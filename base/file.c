@@ -8,36 +8,59 @@
 #include <unistd.h>
 
 int
-file_read(const char *path, size_t max, struct buf *out, struct err *e) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+file_open(const char *path, struct err *e) {
+    /* Without waiting: a pipe would be opened when its writer comes. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set(e, "%s: cannot open: %s", path, strerror(errno));
     struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        close(fd);
-        return err_set(e, "%s: is a folder, a file is needed", path);
-    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    bool folder = S_ISDIR(st.st_mode);
+    close(fd);
+    return err_set(e,
+                   folder ? "%s: is a folder, a file is needed"
+                          : "%s: is a pipe or a device, an ordinary file is needed",
+                   path);
+}
+
+/* Reads to the end, and closes. */
+static int
+read_all(int fd, const char *path, size_t max, struct buf *out, struct err *e) {
     size_t total = 0;
-    for (;;) {
+    ssize_t n = 1;
+    while (n && total <= max) {
         buf_room(out, 65536);
-        ssize_t n = read(fd, out->at + out->len, 65536);
+        n = read(fd, out->at + out->len, 65536);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            close(fd);
-            return err_set(e, "%s: cannot read: %s", path, strerror(errno));
-        }
-        if (n == 0)
+        if (n < 0)
             break;
         out->len += (size_t)n;
         total += (size_t)n;
-        if (total > max) {
-            close(fd);
-            return err_set(e, "%s: longer than the %zu bytes allowed", path, max);
-        }
     }
+    int why = errno;
     close(fd);
-    return 0;
+    if (n < 0)
+        return err_set(e, "%s: cannot read: %s", path, strerror(why));
+    return total > max ? err_set(e, "%s: longer than the %zu bytes allowed", path, max) : 0;
+}
+
+int
+file_read(const char *path, size_t max, struct buf *out, struct err *e) {
+    int fd = file_open(path, e);
+    return fd < 0 ? -1 : read_all(fd, path, max, out, e);
+}
+
+int
+file_read_named(const char *path, size_t max, struct buf *out, struct err *e) {
+    struct stat st;
+    if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return file_read(path, max, out, e);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set(e, "%s: cannot open: %s", path, strerror(errno));
+    return read_all(fd, path, max, out, e);
 }
 
 static int

@@ -8,8 +8,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Appends the file's bytes to `out`. A file longer than `max` bytes is an error. */
+/* An ordinary file, open for reading: the descriptor or -1. A pipe, which would wait for a writer,
+ * a device or a folder is refused. */
+int file_open(const char *path, struct err *e);
+/* Appends the bytes of an ordinary file to `out`. A file longer than `max` bytes is an error. */
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
+/* The same of a file that somebody named just now, which may be a pipe (`<(...)`, /dev/stdin): what
+ * comes until its end is read, and waited for. */
+int file_read_named(const char *path, size_t max, struct buf *out, struct err *e);
 /* Temporary file in the same folder, fsync when `sync`, rename, fsync of the folder when `sync`. */
 int file_write(const char *path, const void *p, size_t n, bool sync, struct err *e);
 /* A finished file gets its name, for good: the folder is synced. */

@@ -158,7 +158,7 @@ import_text(struct job *j, const char *path, const struct buf *text, struct err 
 static int
 import_file(struct job *j, const char *path, struct err *e) {
     struct buf text = {0};
-    int bad = file_read(strcmp(path, "-") ? path : "/dev/stdin", PGN_MOST, &text, e);
+    int bad = file_read_named(strcmp(path, "-") ? path : "/dev/stdin", PGN_MOST, &text, e);
     if (!bad)
         bad = import_text(j, path, &text, e);
     buf_free(&text);

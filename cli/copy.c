@@ -41,10 +41,23 @@ pass_on(FILE *in, FILE *out, char hex[HASH_HEX]) {
     return bad ? -1 : bytes;
 }
 
+/* NULL: errno is ENOENT where there is no such file. */
+static FILE *
+open_in(const char *path, struct err *e) {
+    errno = 0;
+    int fd = file_open(path, e);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (fd >= 0 && !f) {
+        err_set(e, "%s: %s", path, strerror(errno));
+        close(fd);
+    }
+    return f;
+}
+
 bool
 copy_is(const char *path, const char *hash) {
     char hex[HASH_HEX] = "";
-    FILE *f = fopen(path, "rbe");
+    FILE *f = open_in(path, NULL);
     bool good = f && pass_on(f, NULL, hex) >= 0 && !strcmp(hex, hash);
     if (f)
         fclose(f);
@@ -54,9 +67,9 @@ copy_is(const char *path, const char *hash) {
 long long
 copy_file(const char *from, const char *to, const char *hash, struct err *e) {
     char temp[8192], hex[HASH_HEX];
-    FILE *in = fopen(from, "rbe");
+    FILE *in = open_in(from, e);
     if (!in)
-        return errno == ENOENT ? COPY_NONE : err_set(e, "%s: %s", from, strerror(errno));
+        return errno == ENOENT ? COPY_NONE : -1;
     snprintf(temp, sizeof temp, "%s.tmp%ld", to, (long)getpid());
     FILE *out = fopen(temp, "wbe");
     long long bytes = out ? pass_on(in, out, hex) : -1;

@@ -131,7 +131,7 @@ prepare_run(const struct cmd_args *a, bool check_only, struct prepared *p, struc
         return no_run(p->dir, e);
     if (refuse_lost(p->dir, e) < 0)
         return -1;
-    if (conf_load(p->conf, a->words ? a->word[0] : path, e) < 0)
+    if ((a->words ? conf_load_named(p->conf, a->word[0], e) : conf_load(p->conf, path, e)) < 0)
         return -1;
     const char *assignment;
     for (int i = 0; (assignment = cmd_flag_nth(a, "set", i)); i++)

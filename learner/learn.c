@@ -152,7 +152,8 @@ append_line(struct learner *l) {
     buf_fmt(&path, "%s/metrics.jsonl", l->run);
     ack_line(&(struct ack){.state = l->state, .refused = l->refused, .metrics = &l->metrics},
              clock_wall_ms(), &line);
-    int fd = open(buf_text(&path), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    /* A pipe without a reader is an error rather than something to wait for. */
+    int fd = open(buf_text(&path), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (fd < 0 || write(fd, line.at, line.len) != (ssize_t)line.len)
         log_warn(MODULE, "%s: cannot append: %s", buf_text(&path), strerror(errno));
     if (fd >= 0)

@@ -103,6 +103,31 @@ open(\"$work/port\", \"w\").write(str(s.getsockname()[1])); time.sleep(60)" & st
     sed -i "s/^\( *\)port:.*/\1port: $(cat "$work/port")/" "$bad/config.yaml"'
 kill "$started" 2>/dev/null
 started=
+
+# ---- a pipe in the place of a file: nobody waits for a writer ----
+rm -rf "$bad"
+cp -r "$run" "$bad"
+rm "$bad/config.yaml"
+mkfifo "$bad/config.yaml"
+for verb in train serve verify backup; do
+    set -- "$verb" --run "$bad"
+    [ $verb = backup ] && set -- "$@" --with-snapshots "$work/never"
+    check "$verb: a pipe is no config.yaml" refuses "config.yaml: is a pipe" timeout 20 "$AGON" "$@"
+done
+check "nor where a configuration is named" refuses "config.yaml: is a pipe" \
+    timeout 20 "$AGON" train tests/int/tiny.yaml --run "$bad"
+check "doctor finds it" refuses "^bad *options.*is a pipe" timeout 60 "$AGON" doctor --quick --run "$bad"
+cp "$run/config.yaml" "$work/config"
+rm -rf "$bad/config.yaml" "$bad/snapshots/$newest.safetensors" "$bad/state/$state.safetensors" "$bad/cache"
+cp "$work/config" "$bad/config.yaml"
+mkfifo "$bad/snapshots/$newest.safetensors" "$bad/state/$state.safetensors"
+check "nor a snapshot" refuses "safetensors: is a pipe" timeout 60 "$AGON" eval --run "$bad"
+check "which is not copied" refuses "is a pipe" timeout 60 \
+    "$AGON" backup --with-snapshots "$work/never" --run "$bad"
+check "a pipe that is named is read" says "is right" sh -c \
+    'cat tests/int/tiny.yaml | "$0" serve /dev/stdin --check --run "$1"' "$AGON" "$work/piped"
+
+# ---- a run that lost its database ----
 lost() { # name, what happens to the database of a copy in $bad: nothing begins anew there
     rm -rf "$bad"
     cp -r "$run" "$bad"
@@ -123,6 +148,7 @@ check "snapshots alone tell of a lost run" refuses "lost its database" "$AGON" t
 rm "$bad"/snapshots/*
 check "a folder where nothing was learned begins" says "at step 3" timeout 60 "$AGON" train --run "$bad" --steps 3 \
     --set eval.every=1h
+
 coretype() { OPENBLAS_CORETYPE=Prescott "$AGON" doctor --run "$run" --quick; }
 check "doctor knows the kernel that was asked for" says "^\(ok\|care\|bad\) *arithmetic" coretype
 few() { (ulimit -Sn 64; ulimit -Hn 64; exec "$AGON" doctor --run "$run" --quick); }
