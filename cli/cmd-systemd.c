@@ -54,6 +54,14 @@ check_path(const char *path, struct err *e) {
 }
 
 static int
+check_folder(const char *run, struct err *e) {
+    struct stat st;
+    if (stat(run, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(e, "%s: a run is a folder, this is a file", run);
+    return 0;
+}
+
+static int
 fill(struct unit *u, const struct cmd_args *a, struct err *e) {
     char run[PREPARE_PATH] = "";
     const char *dir = cmd_flag(a, "run"), *config = a->words > 1 ? a->word[1] : NULL;
@@ -71,7 +79,7 @@ fill(struct unit *u, const struct cmd_args *a, struct err *e) {
         return err_set(e, "%s: %s", config, strerror(errno));
     if (absolute(dir ? dir : run, u->run, e) < 0 || (home && absolute(home, u->home, e) < 0) ||
         check_path(u->program, e) < 0 || check_path(u->run, e) < 0 ||
-        check_path(u->config, e) < 0 || check_path(u->home, e) < 0)
+        check_path(u->config, e) < 0 || check_path(u->home, e) < 0 || check_folder(u->run, e) < 0)
         return -1;
     const struct passwd *p = user ? NULL : getpwuid(geteuid());
     snprintf(u->user, sizeof u->user, "%s", user ? user : p ? p->pw_name : "agon");

@@ -180,6 +180,9 @@ check "paths are absolute" sh -c '! grep -E "^(ExecStart|WorkingDirectory|ReadWr
     "$work/agon-train.service"
 check "another verb is refused" refuses "train or serve" "$AGON" systemd learn --run "$run"
 check "a run must be named" refuses "say which run" "$AGON" systemd
+check "a file is no run" refuses "a run is a folder, this is a file" "$AGON" systemd --run "$odd/x.yaml"
+check "also beside a configuration" refuses "a run is a folder" "$AGON" systemd train "$odd/x.yaml" --run "$run/run.db"
+check "a folder that is not there yet is only told of" says "not there yet" "$AGON" systemd --run "$work/later"
 check "a strange user is refused" refuses "cannot be a user" "$AGON" systemd --run "$run" --user "a b"
 check "a line break is refused" refuses "control characters" "$AGON" systemd --run "$work/a
 b"
