@@ -11,38 +11,32 @@ text_init(struct text *t, char *at, size_t cap) {
 }
 
 void
-text_add(struct text *t, const char *s, size_t n) {
+text_fill(struct text *t, const char *s) {
     size_t room = t->cap - 1 - t->len;
-    if (n > room) {
-        n = room;
-        t->cut = true;
-    }
-    memcpy(t->at + t->len, s, n);
-    t->len += n;
+    memcpy(t->at + t->len, s, room);
+    t->len += room;
     t->at[t->len] = '\0';
+    t->cut = true;
 }
 
 void
-text_put(struct text *t, const char *s) {
-    text_add(t, s, strlen(s));
-}
-
-void
-text_int(struct text *t, long n) {
-    if (n >= 0 && n < 10) { /* most numbers of games */
-        text_char(t, (char)('0' + n));
-        return;
-    }
+text_number(struct text *t, long n) {
     char digits[24];
     size_t at = sizeof digits;
     unsigned long v = n < 0 ? 0ul - (unsigned long)n : (unsigned long)n;
-    do
+    for (; v >= 10; v /= 10)
         digits[--at] = (char)('0' + v % 10);
-    while (v /= 10);
+    digits[--at] = (char)('0' + v);
     if (n < 0)
         digits[--at] = '-';
     text_add(t, digits + at, sizeof digits - at);
 }
+
+/* For callers that do not inline them, and games that were built before. */
+extern inline void text_add(struct text *t, const char *s, size_t n);
+extern inline void text_put(struct text *t, const char *s);
+extern inline void text_char(struct text *t, char c);
+extern inline void text_int(struct text *t, long n);
 
 static void
 add_format(struct text *t, const char *fmt, va_list ap) {

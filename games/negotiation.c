@@ -237,8 +237,10 @@ rules(const void *state, int who, struct text *out) {
     const struct negotiation *s = state;
     const char *const *name = names_of(s);
     text_put(out, "Negotiation for two players, you and they. Each holds goods:");
-    for (int i = 0; i < s->kinds; i++)
-        text_fmt(out, "%s %s", i ? "," : "", name[i]);
+    for (int i = 0; i < s->kinds; i++) {
+        text_put(out, i ? ", " : " ");
+        text_put(out, name[i]);
+    }
     text_fmt(out,
              ". You know what yours are worth to you; they may value them otherwise. In %d turns, "
              "taken by both alternately, you trade. At the end, whose goods gained more in value "
@@ -277,7 +279,11 @@ static void
 put_goods(const struct negotiation *s, int who, struct text *out) {
     text_put(out, "You have");
     put_holdings(s, who, out);
-    text_fmt(out, ": worth %d, gain %d.", worth(s, who), gain(s, who));
+    text_put(out, ": worth ");
+    text_int(out, worth(s, who));
+    text_put(out, ", gain ");
+    text_int(out, gain(s, who));
+    text_char(out, '.');
 }
 
 static void
@@ -323,6 +329,15 @@ put_end(const struct negotiation *s, int who, struct text *out) {
 }
 
 static void
+put_turn(const struct negotiation *s, struct text *out) {
+    text_put(out, "\nTurn ");
+    text_int(out, s->turn + 1);
+    text_put(out, " of ");
+    text_int(out, s->turns);
+    text_char(out, '.');
+}
+
+static void
 observe(const void *state, int who, struct text *out) {
     const struct negotiation *s = state;
     if (s->dealt < (who == GAME_SEAT_0 ? DEALT - KINDS : DEALT)) {
@@ -341,7 +356,7 @@ observe(const void *state, int who, struct text *out) {
     if (s->turn == s->turns)
         put_end(s, who, out);
     else
-        text_fmt(out, "\nTurn %d of %d.", s->turn + 1, s->turns);
+        put_turn(s, out);
 }
 
 /* What the viewer is told behind the action: the goods after a trade, the end. Only `traded` and
