@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The rules beside OpenSpiel's and TextArena's, where these are installed (PYTHON=venv/bin/python chooses
-who looks; pip install open_spiel textarena). All times are the processor's. For each game both sides are
+who looks; pip install open_spiel textarena); of all games, or of those on the command line. All times are the processor's. For each game both sides are
 measured one right after the other, ROUNDS times; the median of the ratios is printed with the lowest one.
 
 OpenSpiel: whole random matches a second. Its loop is its own C++ one (evaluate_bots with its uniform random
@@ -74,7 +74,7 @@ def nim(env, state, who):
 
 
 def othello(env, state, who):
-    return ["[%d, %d]" % tuple(at) for at in env._valid_moves("B" if who == 0 else "W")]
+    return ["[%d, %d]" % tuple(at) for at in env._valid_moves("B" if who == 0 else "W")] or ["[skip]"]
 
 
 def snake(env, state, who):
@@ -110,6 +110,11 @@ def ours(spec):
     return [float(number) for number in re.findall(r" (\d+) (?:actions|replies)/s", out)]
 
 
+def chosen(table):
+    """Its rows, or those of the games on the command line."""
+    return [row for row in table.items() if not sys.argv[1:] or row[0].split("(")[0] in sys.argv[1:]]
+
+
 def compare(label, what, one):
     """Prints what ROUNDS of one() say: our speed, and theirs."""
     rounds = [one() for _ in range(ROUNDS)]
@@ -127,7 +132,7 @@ def against_openspiel():
     except ImportError as why:
         print("skip - OpenSpiel: %s" % why)
         return
-    for name, theirs in OPENSPIEL.items():
+    for name, theirs in chosen(OPENSPIEL):
         game = pyspiel.load_game_as_turn_based(theirs)
         state, bots = game.new_initial_state(), [pyspiel.make_uniform_random_bot(i, i) for i in range(2)]
         rng, plies, lengths = random.Random(1), 0, 200
@@ -190,7 +195,7 @@ def against_textarena():
     except ImportError as why:
         print("skip - TextArena: %s" % why)
         return
-    for spec, (env_id, legal) in TEXTARENA.items():
+    for spec, (env_id, legal) in chosen(TEXTARENA):
         try:
             matches = [draw_match(ta, env_id, legal, spec.startswith(TALK), seed) for seed in range(MATCHES)]
         except Exception as why:  # an environment that this version does not have, or has otherwise
