@@ -147,11 +147,27 @@ start_exact(struct job *j) {
         snprintf(j->why, sizeof j->why, "%.500s", e.text);
 }
 
+/* The newest snapshot may be thinned out before it is loaded; then there is a newer one. */
+static struct model *
+load_latest(struct job *j, struct err *e) {
+    struct model *m = run_model(&j->run, &j->member[0], e);
+    for (int i = 0; i < 10 && !m && !run_has_snapshot(&j->run, &j->member[0]); i++) {
+        free(j->member);
+        j->member = NULL;
+        j->members = 0;
+        if (find_policy(j, e) < 0)
+            return NULL;
+        m = run_model(&j->run, &j->member[0], e);
+    }
+    return m;
+}
+
 /* Loads member i. One of a mixture whose file has just been thinned out by the run is left out of
  * it: then NULL without an error (*gone), and the next member has taken its place. */
 static struct model *
 load_member(struct job *j, int i, bool *gone, struct err *e) {
-    struct model *m = run_model(&j->run, &j->member[i], e);
+    struct model *m = strcmp(j->policy, "latest") ? run_model(&j->run, &j->member[i], e)
+                                                  : load_latest(j, e);
     *gone = !m && j->members > 1 && !run_has_snapshot(&j->run, &j->member[i]);
     if (*gone) {
         j->members--;

@@ -64,7 +64,7 @@ check "a wrong time is named" says "--time" "$AGON" train $config --time soon
 train=$!
 started=$train
 for i in $(seq 100); do
-    [ "$(sql "$work/long/run.db" "select max(step) from step" 2>/dev/null || echo 0)" -ge 2 ] && break
+    [ "$(sql "$work/long/run.db" "select ifnull(max(step), 0) from step" 2>/dev/null || echo 0)" -ge 2 ] && break
     sleep 0.2
 done
 kill -HUP "$train"
