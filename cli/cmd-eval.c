@@ -166,8 +166,8 @@ load_latest(struct job *j, struct err *e) {
  * it: then NULL without an error (*gone), and the next member has taken its place. */
 static struct model *
 load_member(struct job *j, int i, bool *gone, struct err *e) {
-    struct model *m = strcmp(j->policy, "latest") ? run_model(&j->run, &j->member[i], e)
-                                                  : load_latest(j, e);
+    struct model *m =
+        strcmp(j->policy, "latest") ? run_model(&j->run, &j->member[i], e) : load_latest(j, e);
     *gone = !m && j->members > 1 && !run_has_snapshot(&j->run, &j->member[i]);
     if (*gone) {
         j->members--;
