@@ -24,9 +24,8 @@ write_tag(const struct buf *body, char out[40]) {
     snprintf(out, 40, "W/\"%016llx\"", (unsigned long long)hash_fnv(body->at, body->len));
 }
 
-/* Does the client have this already? */
-static bool
-has_tag(const struct httpd_request *q, const char *tag) {
+bool
+api_has_tag(const struct httpd_request *q, const char *tag) {
     struct http_text known = q->head.field[HTTP_IF_NONE_MATCH];
     if (!known.at)
         return false;
@@ -46,7 +45,7 @@ send_tagged(struct httpd_request *q, const char *type, const char *tag, bool zip
     snprintf(fields, sizeof fields,
              "Cache-Control: no-cache\r\nETag: %s\r\nVary: Accept-Encoding\r\n%s", tag,
              zipped ? "Content-Encoding: gzip\r\n" : "");
-    bool known = has_tag(q, tag);
+    bool known = api_has_tag(q, tag);
     if (known)
         buf_free(body);
     httpd_answer(q, &(struct httpd_answer){.status = known ? 304 : 200,

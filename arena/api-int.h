@@ -95,6 +95,8 @@ const struct api_route *api_route_at(int i); /* NULL past the last */
 /* Answers with JSON, which is taken. GET: with an ETag, or 304. */
 void api_answer(struct httpd_request *q, int status, struct buf *json);
 void api_answer_json(struct httpd_request *q, int status, json_t *value); /* value is taken */
+/* Does the client have what bears this tag (W/"...") already? */
+bool api_has_tag(const struct httpd_request *q, const char *tag);
 void api_answer_text(struct httpd_request *q, const char *type, struct buf *text);
 void api_refuse(struct httpd_request *q, int status, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -45,17 +45,17 @@ void
 get_page(struct call *c) {
     struct httpd_request *q = c->q;
     const struct page_file *f = find_file(q->head.path);
-    struct http_text known = q->head.field[HTTP_IF_NONE_MATCH];
     struct buf body = {0};
-    char fields[256];
+    char fields[256], tag[48];
     if (!f) {
         api_refuse(q, 404, "path", "there is no such file of the page");
         return;
     }
     bool zipped = http_lists(q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
-    bool has = known.at && (http_is(known, "*") || memmem(known.at, known.n, f->tag, 32));
+    snprintf(tag, sizeof tag, "W/\"%s\"", f->tag);
+    bool has = api_has_tag(q, tag);
     snprintf(fields, sizeof fields,
-             "Cache-Control: no-cache\r\nETag: W/\"%s\"\r\nVary: Accept-Encoding\r\n%s", f->tag,
+             "Cache-Control: no-cache\r\nETag: %s\r\nVary: Accept-Encoding\r\n%s", tag,
              zipped && !has ? "Content-Encoding: gzip\r\n" : "");
     if (has) {
         httpd_answer(q, &(struct httpd_answer){.status = 304, .fields = fields});

@@ -305,17 +305,14 @@ by_elo(const void *a, const void *b) {
 static void
 write_rated(struct json_out *j, const struct rated *r) {
     const struct store_policy *p = &r->policy;
-    char label[256];
-    if (p->step >= 0)
-        snprintf(label, sizeof label, "step %lld (%.8s)", (long long)p->step, p->name);
-    else
-        snprintf(label, sizeof label, "%s", r->stranger ? r->stranger : p->name);
+    char label[STORE_LABEL];
+    store_policy_label(p, label);
     json_out_open(j, NULL, '{');
     if (p->id)
         json_out_id(j, "policy_id", p->id);
     else
         json_out_null(j, "policy_id");
-    json_out_text(j, "label", label);
+    json_out_text(j, "label", r->stranger ? r->stranger : label);
     json_out_text(j, "kind", p->kind);
     json_out_int(j, "step", p->step);
     json_out_real(j, "elo", r->rating.elo);

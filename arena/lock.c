@@ -10,9 +10,9 @@
 #define PATH_ROOM 4096
 
 int
-lock_run(const char *run, struct err *e) {
+lock_file(const char *run, const char *name, const char *busy, struct err *e) {
     char path[PATH_ROOM];
-    if (snprintf(path, sizeof path, "%s/serve.lock", run) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", run, name) >= (int)sizeof path)
         return err_set(e, "the run folder's path is too long");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -20,7 +20,12 @@ lock_run(const char *run, struct err *e) {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     close(fd);
-    return err_set(e, "%s: this run is served by another process already", run);
+    return err_set(e, "%s: %s", run, busy);
+}
+
+int
+lock_run(const char *run, struct err *e) {
+    return lock_file(run, "serve.lock", "this run is served by another process already", e);
 }
 
 bool

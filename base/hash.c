@@ -38,12 +38,16 @@ hash_hex(const void *p, size_t n, char hex[HASH_HEX]) {
 }
 
 uint64_t
-hash_fnv(const void *p, size_t n) {
+hash_fnv_more(uint64_t h, const void *p, size_t n) {
     const unsigned char *at = p;
-    uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < n; i++)
         h = (h ^ at[i]) * 0x100000001b3u;
     return h;
+}
+
+uint64_t
+hash_fnv(const void *p, size_t n) {
+    return hash_fnv_more(HASH_FNV, p, n);
 }
 
 /* The words are mixed alone, so that their multiplications overlap, and joined by one more. */

@@ -15,6 +15,9 @@ void hash_end(struct hash *h, char hex[HASH_HEX]); /* also frees h */
 
 void hash_hex(const void *p, size_t n, char hex[HASH_HEX]);
 uint64_t hash_fnv(const void *p, size_t n);
+/* The same piece by piece, from HASH_FNV on. */
+#define HASH_FNV 0xcbf29ce484222325u
+uint64_t hash_fnv_more(uint64_t h, const void *p, size_t n);
 /* Eight bytes at a time. `seed` is 0, or the hash of what came before: then all of it counts. */
 uint64_t hash_quick(const void *p, size_t n, uint64_t seed);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena/ratings.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
@@ -314,7 +315,7 @@ tally_json(const struct job *j, const struct eval_tally *t) {
     double n = t->matches > 0 ? t->matches : 1;
     for (int i = 0; i < 3; i++) {
         double low, high;
-        eval_interval(k[i], t->matches, &low, &high);
+        ratings_interval(k[i], t->matches, &low, &high);
         json_object_set_new(interval, names[i], pair(low, high));
     }
     json_object_set_new(o, "interval", interval);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/eval.h"
+#include "arena/ratings.h"
 #include "cli/filter.h"
 #include "cli/listing.h"
 #include "cli/rows.h"
@@ -27,8 +27,8 @@ add_row(void *arg, const struct store_cell *cell, int cells) {
     struct store_cell row[CELLS];
     char low_text[32], high_text[32];
     double low, high;
-    eval_interval((int)row_int(cell, cells, "forfeits", 0), (int)row_int(cell, cells, "played", 0),
-                  &low, &high);
+    ratings_interval(row_real(cell, cells, "forfeits", 0), row_real(cell, cells, "played", 0), &low,
+                     &high);
     memcpy(row, cell, (size_t)cells * sizeof *row);
     snprintf(low_text, sizeof low_text, "%.6f", low);
     snprintf(high_text, sizeof high_text, "%.6f", high);

@@ -11,6 +11,7 @@ enum { BINDS = FILTER_BINDS + 9, LIMIT = 20 };
 
 static const struct listing_column columns[] = {
     {"id", ">match", 0},
+    {"game", "game", 0}, /* GAME_COLUMN: of a run with several games */
     {"kind", "kind", 0},
     {"iteration", ">step", 0},
     {"player0", "seat 0", 0},
@@ -21,20 +22,7 @@ static const struct listing_column columns[] = {
     {"started", "began (UTC)", 19},
     {0},
 };
-/* Of a run with several games. */
-static const struct listing_column with_game[] = {
-    {"id", ">match", 0},
-    {"game", "game", 0},
-    {"kind", "kind", 0},
-    {"iteration", ">step", 0},
-    {"player0", "seat 0", 0},
-    {"player1", "seat 1", 0},
-    {"outcome", "outcome", 0},
-    {"reason", "reason", 0},
-    {"turns", ">turns", 0},
-    {"started", "began (UTC)", 19},
-    {0},
-};
+enum { GAME_COLUMN = 1 };
 
 static const char *const sorts[] = {"newest",  "oldest",   "longest", "shortest",
                                     "slowest", "quickest", NULL};
@@ -124,12 +112,17 @@ run_matches(const struct cmd_args *a, struct err *e) {
     struct run r = {0};
     struct store_bind bind[BINDS];
     struct listing l = {.rows = 0};
+    struct listing_column show[sizeof columns / sizeof *columns];
     const char *sort = cmd_flag(a, "sort");
     if (listing_style(a, &l.style, e) < 0 || run_open(&r, cmd_flag(a, "run"), e) < 0)
         return -1;
     int n = bind_filters(&r, a, bind, e), status = -1;
     if (n >= 0) {
-        l.show = r.games > 1 ? with_game : columns;
+        memcpy(show, columns, sizeof show);
+        if (r.games <= 1)
+            memmove(show + GAME_COLUMN, show + GAME_COLUMN + 1,
+                    sizeof show - (GAME_COLUMN + 1) * sizeof *show);
+        l.show = show;
         status = store_query(r.store, find_question(sort), bind, (size_t)n, listing_row, &l, e);
         listing_end(&l);
         if (status >= 0)

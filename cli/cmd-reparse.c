@@ -68,18 +68,12 @@ find_group(struct job *j, const struct scan_game *g, int64_t policy) {
 /* ---- replies that differ ---- */
 
 static void
-policy_text(const struct job *j, int64_t id, char out[80]) {
+policy_text(const struct job *j, int64_t id, char out[STORE_LABEL]) {
     struct store_policy p;
-    char label[48];
-    if (store_policy_get(j->scan.run.store, id, &p, NULL) < 0) {
-        snprintf(out, 80, "policy %" PRId64, id);
-        return;
-    }
-    run_policy_label(&p, label);
-    if (strcmp(p.kind, "snapshot"))
-        snprintf(out, 80, "%s", label);
+    if (store_policy_get(j->scan.run.store, id, &p, NULL) < 0)
+        snprintf(out, STORE_LABEL, "policy %" PRId64, id);
     else
-        snprintf(out, 80, "step %" PRId64 " (%s)", p.step, label);
+        store_policy_label(&p, out);
 }
 
 /* Words of players: any bytes. */
@@ -222,7 +216,7 @@ print_json(struct job *j, uint64_t skipped) {
     json_object_set_new(matches, "undecodable", json_integer((json_int_t)j->undecodable));
     json_object_set_new(o, "matches", matches);
     for (size_t i = 0; i < j->groups; i++) {
-        char policy[80];
+        char policy[STORE_LABEL];
         json_t *g = group_json(&j->group[i]);
         policy_text(j, j->group[i].policy, policy);
         json_object_set_new(g, "game", json_string(j->group[i].setup->spec));
@@ -247,7 +241,7 @@ print_groups(const struct job *j) {
     table_init(&t, heads);
     for (; shown < j->groups && shown < (size_t)j->limit && j->group[shown].changed; shown++) {
         const struct group *g = &j->group[shown];
-        char policy[80];
+        char policy[STORE_LABEL];
         policy_text(j, g->policy, policy);
         table_add(&t, g->setup->spec);
         table_add(&t, policy);

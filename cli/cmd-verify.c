@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/scan.h"
-#include "policy/token.h"
 #include "cli/table.h"
+#include "policy/token.h"
 
 enum { SHOWN = 50 };
 

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/filter.h"
 #include "cli/listing.h"
+#include "cli/member.h"
 #include "cli/rows.h"
 #include "cli/run.h"
 
@@ -93,25 +94,14 @@ real(const json_t *row, const char *name) {
     return json_number_value(json_object_get(row, name));
 }
 
-static long long
-number(const json_t *row, const char *name) {
-    return (long long)json_integer_value(json_object_get(row, name));
-}
-
-static const char *
-word(const json_t *row, const char *name) {
-    const char *s = json_string_value(json_object_get(row, name));
-    return s ? s : "-";
-}
-
 static void
 print_head(const json_t *step, const json_t *sum) {
-    printf("%s, %s UTC, from %s%s\n", word(step, "policy_after"), word(step, "at"),
-           word(step, "policy_before"),
-           json_is_true(json_object_get(step, "refused")) || number(step, "refused")
+    printf("%s, %s UTC, from %s%s\n", member_text(step, "policy_after"), member_text(step, "at"),
+           member_text(step, "policy_before"),
+           json_is_true(json_object_get(step, "refused")) || member_int(step, "refused")
                ? ": refused (loss or gradient were not finite), the weights stayed"
                : "");
-    if (!number(sum, "leased")) {
+    if (!member_int(sum, "leased")) {
         puts("The first weights: they were not learned.");
         return;
     }
@@ -119,11 +109,12 @@ print_head(const json_t *step, const json_t *sum) {
            "replies %lld, %lld of them distinct (prompt and reply); %lld tokens\n"
            "advantage: |mean| %.4f, |largest| %.4f; %lld samples raised, %lld lowered; staleness "
            "%lld\n",
-           number(step, "first_match"), number(step, "last_match"), number(sum, "leased"),
-           number(sum, "matches"), number(sum, "deals"), number(sum, "samples"),
-           number(sum, "replies"), number(sum, "distinct_replies"), number(sum, "tokens"),
-           real(sum, "mean_advantage"), real(sum, "largest_advantage"), number(sum, "raised"),
-           number(sum, "lowered"), number(sum, "staleness"));
+           member_int(step, "first_match"), member_int(step, "last_match"),
+           member_int(sum, "leased"), member_int(sum, "matches"), member_int(sum, "deals"),
+           member_int(sum, "samples"), member_int(sum, "replies"),
+           member_int(sum, "distinct_replies"), member_int(sum, "tokens"),
+           real(sum, "mean_advantage"), real(sum, "largest_advantage"), member_int(sum, "raised"),
+           member_int(sum, "lowered"), member_int(sum, "staleness"));
 }
 
 static int
@@ -195,7 +186,7 @@ why_step(struct job *j, const struct cmd_args *a, struct err *e) {
     const json_t *sum = json_object_get(j->out, "sum");
     if (table)
         print_head(clean(json_object_get(j->out, "step")), sum);
-    if (table && number(sum, "samples")) {
+    if (table && member_int(sum, "samples")) {
         if (print_roles(j, &step, e) < 0)
             return -1;
         putchar('\n');
@@ -203,9 +194,9 @@ why_step(struct job *j, const struct cmd_args *a, struct err *e) {
     j->listing.show = sample_columns;
     int rows = ask_samples(j, &step, sort, limit, e);
     listing_end(&j->listing);
-    if (rows >= 0 && table && rows < number(sum, "samples"))
+    if (rows >= 0 && table && rows < member_int(sum, "samples"))
         printf("\n%lld samples in all; --limit N shows more, `agon replay ID` a match.\n",
-               number(sum, "samples"));
+               member_int(sum, "samples"));
     return rows < 0 ? -1 : 0;
 }
 
@@ -214,7 +205,7 @@ why_step(struct job *j, const struct cmd_args *a, struct err *e) {
 /* Why a seat of the match has no sample. */
 static void
 explain(const json_t *m, const char *player, char out[256]) {
-    const char *kind = word(m, "kind"), *reason = word(m, "reason");
+    const char *kind = member_text(m, "kind"), *reason = member_text(m, "reason");
     bool nobody = json_is_null(json_object_get(m, "loser"));
     bool leased = json_is_integer(json_object_get(m, "lease"));
     bool broken = nobody && (!strcmp(reason, "crash") || !strcmp(reason, "time"));
@@ -228,29 +219,30 @@ explain(const json_t *m, const char *player, char out[256]) {
         snprintf(out, 256,
                  "step %lld took the match, but %.80s was not the policy that learned: only the "
                  "newest snapshot's seats are learned from",
-                 number(m, "step"), player);
+                 member_int(m, "step"), player);
     else if (leased)
         snprintf(out, 256, "waiting: the learner has it, and has not acknowledged the step yet");
-    else if (number(m, "id") <= number(m, "last_leased"))
+    else if (member_int(m, "id") <= member_int(m, "last_leased"))
         snprintf(out, 256, "no lease holds it, though later matches were leased");
     else
         snprintf(out, 256, "waiting: it is of the matches that step %lld will learn from",
-                 number(m, "iteration") + 1);
+                 member_int(m, "iteration") + 1);
 }
 
 static void
 print_seat(const json_t *m, const json_t *seat, const char *why) {
-    printf("seat %lld, %s, return %+.4g: ", number(seat, "seat"), word(seat, "player"),
+    printf("seat %lld, %s, return %+.4g: ", member_int(seat, "seat"), member_text(seat, "player"),
            real(seat, "payoff"));
     if (why)
         printf("not learned from: %s\n", why);
-    else if (!strcmp(word(m, "kind"), "warmup"))
-        printf("imitated in step %lld (warm-up: no advantage)\n", number(seat, "learned_in_step"));
+    else if (!strcmp(member_text(m, "kind"), "warmup"))
+        printf("imitated in step %lld (warm-up: no advantage)\n",
+               member_int(seat, "learned_in_step"));
     else
         printf("step %lld learned from it, baseline %+.4f, advantage %+.4f, staleness %lld%s\n",
-               number(seat, "learned_in_step"), real(seat, "baseline"), real(seat, "advantage"),
-               number(seat, "staleness"),
-               number(m, "refused") ? "; the step was refused, the weights stayed" : "");
+               member_int(seat, "learned_in_step"), real(seat, "baseline"), real(seat, "advantage"),
+               member_int(seat, "staleness"),
+               member_int(m, "refused") ? "; the step was refused, the weights stayed" : "");
 }
 
 static int
@@ -263,7 +255,7 @@ add_seat(void *arg, const struct store_cell *cell, int cells) {
         clean(seat);
     bool learned = json_is_integer(json_object_get(seat, "learned_in_step"));
     if (!learned)
-        explain(j->match, word(seat, "player"), why);
+        explain(j->match, member_text(seat, "player"), why);
     memcpy(row, cell, (size_t)cells * sizeof *row);
     row[cells] = (struct store_cell){"why_not", why, learned ? STORE_NULL : STORE_TEXT};
     if (j->listing.style == LISTING_JSON)
@@ -303,8 +295,9 @@ why_match(struct job *j, const char *given, struct err *e) {
         return rows < 0 ? -1 : no_match(j, number_given, e);
     if (j->listing.style == LISTING_TABLE) {
         clean(row);
-        printf("match %lld: %s, %s, ended by %s, learner step %lld was newest\n", number(row, "id"),
-               word(row, "kind"), word(row, "game"), word(row, "reason"), number(row, "iteration"));
+        printf("match %lld: %s, %s, ended by %s, learner step %lld was newest\n",
+               member_int(row, "id"), member_text(row, "kind"), member_text(row, "game"),
+               member_text(row, "reason"), member_int(row, "iteration"));
     }
     rows = store_query(j->run.store, "seats", &id, 1, add_seat, j, e);
     listing_end(&j->listing);

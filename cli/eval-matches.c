@@ -101,18 +101,3 @@ eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, in
     runner_free(r);
     return status;
 }
-
-void
-eval_interval(int k, int n, double *low, double *high) {
-    const double z = 1.959963984540054;
-    if (n <= 0) {
-        *low = 0;
-        *high = 1;
-        return;
-    }
-    double share = (double)k / n, zz = z * z / n;
-    double middle = (share + zz / 2) / (1 + zz);
-    double half = z / (1 + zz) * sqrt(share * (1 - share) / n + zz / (4 * n));
-    *low = k > 0 ? middle - half : 0;
-    *high = k < n ? middle + half : 1;
-}

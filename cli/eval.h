@@ -54,7 +54,5 @@ struct eval_tally { /* as one seat */
 int eval_matches(const struct setup *s, struct eval_side *a, struct eval_side *b, int matches,
                  struct eval_tally tally[2], struct progress *p, struct err *e);
 void eval_side_free(struct eval_side *side);
-/* Wilson's 95 % interval of k out of n. */
-void eval_interval(int k, int n, double *low, double *high);
 
 #endif

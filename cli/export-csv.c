@@ -38,7 +38,7 @@ put_match(struct export *x, const struct store_match *m) {
     struct store_sample sample[2];
     int64_t step[2];
     struct buf moves = {0};
-    char label[128], digits[EXPORT_NUMBER];
+    char label[STORE_LABEL], digits[EXPORT_NUMBER];
     size_t tokens = 0;
     if (!g || store_match_samples(x->run.store, m->id, sample, step, x->e) < 0)
         return -1;
@@ -49,7 +49,7 @@ put_match(struct export *x, const struct store_match *m) {
         const struct store_policy *p = export_policy(x, m->policy[seat]);
         if (!p)
             return -1;
-        export_label(p, label);
+        store_policy_label(p, label);
         csv_field(x->out, label);
         fputc(',', x->out);
     }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cli/export-html.h"
 #include "cli/html.h"
+#include "cli/member.h"
 #include "cli/rows.h"
 #include "cli/table.h"
 
@@ -120,12 +121,6 @@ struct evals {
     size_t n;
 };
 
-static double
-number(const json_t *o, const char *name) {
-    const json_t *v = json_object_get(o, name);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static int
 add_eval(void *arg, const struct store_cell *cell, int cells) {
     struct evals *all = arg;
@@ -138,10 +133,10 @@ add_eval(void *arg, const struct store_cell *cell, int cells) {
     struct eval *v = &all->list[all->n++];
     *v = (struct eval){.step = row_int(cell, cells, "step", 0),
                        .mixture = !row_text(cell, cells, "policy_id"),
-                       .nash_conv = number(o, "nash_conv"),
-                       .invalid = number(o, "invalid"),
-                       .win = number(first, "win") / number(first, "matches"),
-                       .loss = number(first, "loss") / number(first, "matches")};
+                       .nash_conv = member_real(o, "nash_conv"),
+                       .invalid = member_real(o, "invalid"),
+                       .win = member_real(first, "win") / member_real(first, "matches"),
+                       .loss = member_real(first, "loss") / member_real(first, "matches")};
     snprintf(v->game, sizeof v->game, "%s", game ? game : "?");
     snprintf(v->against, sizeof v->against, "%.60s", name ? name : "");
     term_time(v->at, row_int(cell, cells, "at_ms", 0));

@@ -109,7 +109,7 @@ static int
 put_seats(struct export *x, struct json_out *j, const struct store_match *m) {
     struct store_sample sample[2];
     int64_t step[2];
-    char label[128];
+    char label[STORE_LABEL];
     if (store_match_samples(x->run.store, m->id, sample, step, x->e) < 0)
         return -1;
     json_out_open(j, "seats", '[');
@@ -117,7 +117,7 @@ put_seats(struct export *x, struct json_out *j, const struct store_match *m) {
         const struct store_policy *p = export_policy(x, m->policy[seat]);
         if (!p)
             return -1;
-        export_label(p, label);
+        store_policy_label(p, label);
         json_out_open(j, NULL, '{');
         json_out_int(j, "seat", seat);
         json_out_text(j, "policy", label);

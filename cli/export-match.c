@@ -47,7 +47,7 @@ write_head(struct export *x, const struct store_match *m) {
     const struct store_game *g = export_game(x, m->game);
     struct store_sample sample[2];
     int64_t step[2];
-    char text[192], label[128], at[32];
+    char text[192], label[STORE_LABEL], at[32];
     if (!g || store_match_samples(x->run.store, m->id, sample, step, x->e) < 0)
         return -1;
     snprintf(text, sizeof text, "Agon: match %lld", (long long)m->id);
@@ -58,7 +58,7 @@ write_head(struct export *x, const struct store_match *m) {
         const struct store_policy *p = export_policy(x, m->policy[seat]);
         if (!p)
             return -1;
-        export_label(p, label);
+        store_policy_label(p, label);
         snprintf(text, sizeof text, "%s", label);
         if (sample[seat].seat >= 0)
             snprintf(text, sizeof text, "%s, advantage %+.4g, learned from in step %lld", label,

@@ -50,14 +50,14 @@ static int
 put_match(struct export *x, const struct store_match *m) {
     const struct store_game *g = export_game(x, m->game);
     const struct store_policy *p;
-    char label[2][128], digits[EXPORT_NUMBER];
+    char label[2][STORE_LABEL], digits[EXPORT_NUMBER];
     if (!g)
         return -1;
     for (int seat = 0; seat < 2; seat++) {
         p = export_policy(x, m->policy[seat]);
         if (!p)
             return -1;
-        export_label(p, label[seat]);
+        store_policy_label(p, label[seat]);
     }
     enum pgn_result r = m->reason == END_ABORTED ? PGN_OPEN
                         : m->result > 0          ? PGN_WHITE

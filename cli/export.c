@@ -45,14 +45,6 @@ export_game(struct export *x, int64_t id) {
     return g->id || store_game_get(x->run.store, id, g, x->e) == 0 ? g : NULL;
 }
 
-void
-export_label(const struct store_policy *p, char out[128]) {
-    if (!strcmp(p->kind, "snapshot"))
-        snprintf(out, 128, "step %lld (%.8s)", (long long)p->step, p->name);
-    else
-        snprintf(out, 128, "%s", p->name);
-}
-
 const char *
 export_real(double v, char out[EXPORT_NUMBER]) {
     if (!isfinite(v))

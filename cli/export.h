@@ -26,8 +26,6 @@ struct export {
 /* NULL with x->e filled: the row is missing or does not decode. Valid until the next call. */
 const struct store_policy *export_policy(struct export *x, int64_t id);
 const struct store_game *export_game(struct export *x, int64_t id);
-/* "step 60 (3f9a12cd)", or a scripted player's name: as the database's views write it. */
-void export_label(const struct store_policy *p, char out[128]);
 
 /* The shortest digits that read back as the very same number. "null" where it is not finite. */
 #define EXPORT_NUMBER 32

@@ -5,27 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/member.h"
 #include "cli/table.h"
 #include "cli/top.h"
 
 enum { STEPS_SHOWN = 5, EVALS_SHOWN = 4, WARNINGS_SHOWN = 4 };
-
-static double
-real(const json_t *o, const char *name) {
-    const json_t *v = json_object_get(o, name);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static long long
-whole(const json_t *o, const char *name) {
-    return (long long)json_integer_value(json_object_get(o, name));
-}
-
-static const char *
-text(const json_t *o, const char *name) {
-    const char *s = json_string_value(json_object_get(o, name));
-    return s ? s : "-";
-}
 
 /* A number with its unit; "-" where it is not known. */
 static const char *
@@ -63,13 +47,13 @@ put_state(const struct top_look *look, struct buf *out) {
     char ago[32] = "never";
     if (!look->live) {
         if (json_is_integer(json_object_get(look->status, "last_ended_ms")))
-            term_ago(ago, whole(look->status, "last_ended_ms"), look->at_ms);
+            term_ago(ago, member_int(look->status, "last_ended_ms"), look->at_ms);
         buf_fmt(out, "stopped: no server answers; the last match ended %s\n", ago);
         return;
     }
-    bool done = whole(o, "step") >= whole(o, "last_step");
-    buf_fmt(out, "running: %lld of %lld workers ready, %s%s\n", whole(workers, "ready"),
-            whole(workers, "count"),
+    bool done = member_int(o, "step") >= member_int(o, "last_step");
+    buf_fmt(out, "running: %lld of %lld workers ready, %s%s\n", member_int(workers, "ready"),
+            member_int(workers, "count"),
             done                                                 ? "the last step is made"
             : !json_is_true(json_object_get(learner, "present")) ? "no learner"
             : json_is_true(json_object_get(learner, "waiting"))  ? "the learner waits for matches"
@@ -85,25 +69,27 @@ put_rates(const struct top_look *look, struct buf *out) {
     char a[32], b[32], c[32];
     if (look->live)
         buf_fmt(out, "now: %s matches/s, %s tokens/s, %s invalid\n",
-                shown(real(rates, "matches"), 0, "", a), shown(real(rates, "tokens"), 0, "", b),
-                shown(100 * real(rates, "invalid"), 2, " %", c));
+                shown(member_real(rates, "matches"), 0, "", a),
+                shown(member_real(rates, "tokens"), 0, "", b),
+                shown(100 * member_real(rates, "invalid"), 2, " %", c));
     else if (step)
         buf_fmt(out, "in its newest step: %s matches/s, %s tokens/s, %s invalid\n",
-                shown(real(step, "matches_s"), 0, "", a), shown(real(step, "tokens_s"), 0, "", b),
-                shown(100 * real(step, "invalid"), 2, " %", c));
+                shown(member_real(step, "matches_s"), 0, "", a),
+                shown(member_real(step, "tokens_s"), 0, "", b),
+                shown(100 * member_real(step, "invalid"), 2, " %", c));
 }
 
 static void
 put_queue(const struct top_look *look, struct buf *out) {
     const json_t *iteration = json_object_get(look->overview, "iteration");
-    long long batch = whole(iteration, "batch"), ready = whole(iteration, "ready"),
-              flying = whole(json_object_get(look->overview, "workers"), "in_flight");
+    long long batch = member_int(iteration, "batch"), ready = member_int(iteration, "ready"),
+              flying = member_int(json_object_get(look->overview, "workers"), "in_flight");
     long long rest = batch - ready - flying;
     if (look->live && batch)
         buf_fmt(out, "this iteration: %lld of %lld matches ready, %lld in flight, %lld to come\n",
                 ready, batch, flying, rest > 0 ? rest : 0);
     else if (!look->live)
-        buf_fmt(out, "leases open: %lld\n", whole(look->status, "open_leases"));
+        buf_fmt(out, "leases open: %lld\n", member_int(look->status, "open_leases"));
 }
 
 /* Where the seconds of the newest steps went. The oldest only marks the beginning. */
@@ -115,14 +101,14 @@ put_times(const struct top_look *look, struct buf *out) {
         return;
     for (size_t i = 0; i + 1 < n; i++) {
         const json_t *row = json_array_get(look->steps, i);
-        json_t *extra = json_loads(text(row, "extra"), 0, NULL);
-        learn += fmax(0, real(row, "learn_s"));
-        wait += fmax(0, real(row, "wait_data_s"));
-        idle += fmax(0, real(extra, "wait_learner_s"));
+        json_t *extra = json_loads(member_text(row, "extra"), 0, NULL);
+        learn += fmax(0, member_real(row, "learn_s"));
+        wait += fmax(0, member_real(row, "wait_data_s"));
+        idle += fmax(0, member_real(extra, "wait_learner_s"));
         json_decref(extra);
     }
-    most = (double)(whole(json_array_get(look->steps, 0), "at_ms") -
-                    whole(json_array_get(look->steps, n - 1), "at_ms")) /
+    most = (double)(member_int(json_array_get(look->steps, 0), "at_ms") -
+                    member_int(json_array_get(look->steps, n - 1), "at_ms")) /
            1e3;
     if (most > 0)
         buf_fmt(out,
@@ -135,10 +121,10 @@ put_times(const struct top_look *look, struct buf *out) {
 static void
 put_staleness(const struct top_look *look, struct buf *out) {
     char mean[32], most[32];
-    if (whole(look->staleness, "samples"))
+    if (member_int(look->staleness, "samples"))
         buf_fmt(out, "staleness of the newest step: %s on average, %s at most (steps)\n",
-                shown(real(look->staleness, "mean"), 2, "", mean),
-                shown(real(look->staleness, "most"), 0, "", most));
+                shown(member_real(look->staleness, "mean"), 2, "", mean),
+                shown(member_real(look->staleness, "most"), 0, "", most));
 }
 
 /* ---- tables ---- */
@@ -155,14 +141,14 @@ put_games(const struct top_look *look, struct buf *out) {
         return;
     table_init(&t, heads);
     json_array_foreach(look->games, i, g) {
-        double n = real(g, "matches") / 100;
-        table_add(&t, text(g, "game"));
-        table_fmt(&t, "%lld", whole(g, "matches"));
-        table_add(&t, shown(real(g, "wins0") / n, 2, " %", cell));
-        table_add(&t, shown(real(g, "draws") / n, 2, " %", cell));
-        table_add(&t, shown(real(g, "wins1") / n, 2, " %", cell));
-        table_add(&t, shown(real(g, "mean"), 4, "", cell));
-        table_add(&t, shown(real(g, "forfeits") / n, 2, " %", cell));
+        double n = member_real(g, "matches") / 100;
+        table_add(&t, member_text(g, "game"));
+        table_fmt(&t, "%lld", member_int(g, "matches"));
+        table_add(&t, shown(member_real(g, "wins0") / n, 2, " %", cell));
+        table_add(&t, shown(member_real(g, "draws") / n, 2, " %", cell));
+        table_add(&t, shown(member_real(g, "wins1") / n, 2, " %", cell));
+        table_add(&t, shown(member_real(g, "mean"), 4, "", cell));
+        table_add(&t, shown(member_real(g, "forfeits") / n, 2, " %", cell));
     }
     put_table(out, &t);
 }
@@ -186,26 +172,27 @@ put_steps(const struct top_look *look, struct buf *out) {
     table_init(&t, heads);
     for (size_t i = 0; i < STEPS_SHOWN && i < json_array_size(look->steps); i++) {
         const json_t *row = json_array_get(look->steps, i);
-        table_fmt(&t, "%lld", whole(row, "step"));
-        table_add(&t, text(row, "at"));
+        table_fmt(&t, "%lld", member_int(row, "step"));
+        table_add(&t, member_text(row, "at"));
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-            table_add(&t, shown(columns[k].scale * real(row, columns[k].name), columns[k].decimals,
-                                columns[k].scale > 1 ? " %" : "", cell));
+            table_add(&t, shown(columns[k].scale * member_real(row, columns[k].name),
+                                columns[k].decimals, columns[k].scale > 1 ? " %" : "", cell));
     }
     put_table(out, &t);
 }
 
 static void
 eval_text(const json_t *row, char out[160]) {
-    json_t *report = json_loads(text(row, "report"), 0, NULL);
+    json_t *report = json_loads(member_text(row, "report"), 0, NULL);
     const json_t *first = json_array_get(json_object_get(report, "against"), 0);
-    double n = real(first, "matches");
-    if (isfinite(real(report, "nash_conv")))
-        snprintf(out, 160, "NashConv %.4f, invalid %.2f %%", real(report, "nash_conv"),
-                 100 * real(report, "invalid"));
+    double n = member_real(first, "matches");
+    if (isfinite(member_real(report, "nash_conv")))
+        snprintf(out, 160, "NashConv %.4f, invalid %.2f %%", member_real(report, "nash_conv"),
+                 100 * member_real(report, "invalid"));
     else if (n > 0)
-        snprintf(out, 160, "against %.60s: %.1f %% won, %.1f %% lost of %.0f", text(first, "name"),
-                 100 * real(first, "win") / n, 100 * real(first, "loss") / n, n);
+        snprintf(out, 160, "against %.60s: %.1f %% won, %.1f %% lost of %.0f",
+                 member_text(first, "name"), 100 * member_real(first, "win") / n,
+                 100 * member_real(first, "loss") / n, n);
     else
         snprintf(out, 160, "-");
     json_decref(report);
@@ -223,9 +210,9 @@ put_evals(const struct top_look *look, struct buf *out) {
         const json_t *row = json_array_get(look->evals, i);
         bool mixture = json_is_null(json_object_get(row, "policy_id"));
         eval_text(row, result);
-        table_fmt(&t, "%lld", whole(row, "step"));
-        table_add(&t, mixture ? "mixture" : text(row, "policy"));
-        table_add(&t, text(row, "game"));
+        table_fmt(&t, "%lld", member_int(row, "step"));
+        table_add(&t, mixture ? "mixture" : member_text(row, "policy"));
+        table_add(&t, member_text(row, "game"));
         table_add(&t, result);
     }
     put_table(out, &t);
@@ -235,7 +222,7 @@ static void
 put_warnings(const struct top_look *look, struct buf *out) {
     const json_t *warnings = json_object_get(look->overview, "warnings");
     for (size_t i = 0; i < WARNINGS_SHOWN && i < json_array_size(warnings); i++) {
-        const char *message = text(json_array_get(warnings, i), "message");
+        const char *message = member_text(json_array_get(warnings, i), "message");
         buf_put(out, "warning: ");
         term_escape(out, message, strlen(message), false);
         buf_put(out, "\n");
@@ -249,10 +236,10 @@ put_warnings(const struct top_look *look, struct buf *out) {
 
 static void
 put_counts(const json_t *status, struct buf *out) {
-    const char *policy = text(status, "policy");
+    const char *policy = member_text(status, "policy");
     term_escape(out, policy, strlen(policy), false);
-    buf_fmt(out, ", %lld matches, %lld turns, %lld tokens\n", whole(status, "matches"),
-            whole(status, "turns"), whole(status, "tokens"));
+    buf_fmt(out, ", %lld matches, %lld turns, %lld tokens\n", member_int(status, "matches"),
+            member_int(status, "turns"), member_int(status, "tokens"));
 }
 
 void
@@ -288,14 +275,16 @@ top_line(const struct top *t, const struct top_look *look, struct buf *out) {
     if (json_array_size(look->evals))
         eval_text(json_array_get(look->evals, 0), result);
     buf_fmt(out, "%s %s step %lld matches %lld", when, look->live ? "running" : "stopped",
-            json_is_integer(json_object_get(look->status, "step")) ? whole(look->status, "step")
-                                                                   : -1,
-            whole(look->status, "matches"));
+            json_is_integer(json_object_get(look->status, "step"))
+                ? member_int(look->status, "step")
+                : -1,
+            member_int(look->status, "matches"));
     if (look->live)
         buf_fmt(out, " matches/s %s tokens/s %s invalid %s ready %lld/%lld",
-                shown(real(rates, "matches"), 0, "", a), shown(real(rates, "tokens"), 0, "", b),
-                shown(100 * real(rates, "invalid"), 2, " %", c), whole(iteration, "ready"),
-                whole(iteration, "batch"));
+                shown(member_real(rates, "matches"), 0, "", a),
+                shown(member_real(rates, "tokens"), 0, "", b),
+                shown(100 * member_real(rates, "invalid"), 2, " %", c),
+                member_int(iteration, "ready"), member_int(iteration, "batch"));
     buf_put(out, " evaluation ");
     term_escape(out, result, strlen(result), false);
     if (look->trouble[0]) {

@@ -5,15 +5,14 @@
 #include "cli/train.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arena/lock.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -434,21 +433,6 @@ report(struct train *t, bool resumed) {
 
 /* ---- start and stop ---- */
 
-static int
-lock(const char *dir, int *fd, struct err *e) {
-    char path[PREPARE_PATH + 32];
-    snprintf(path, sizeof path, "%s/train.lock", dir);
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0)
-        return err_set(e, "%s: %s", path, strerror(errno));
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    close(*fd);
-    *fd = -1;
-    return err_set(
-        e, "%s: another `agon train` is using this run; stop it or use another --run DIR", dir);
-}
-
 /* The last word: everything stops, then the newest snapshot and the mixture are measured. */
 static int
 finish(struct train *t, struct err *e) {
@@ -482,8 +466,10 @@ train_run(const char *dir, const struct conf *conf, bool resumed, double seconds
                       .evals = {.dir = dir},
                       .began_us = clock_mono_us(),
                       .terminal = isatty(STDOUT_FILENO)};
-    int fd;
-    if (lock(dir, &fd, e) < 0)
+    int fd =
+        lock_file(dir, "train.lock",
+                  "another `agon train` is using this run; stop it or use another --run DIR", e);
+    if (fd < 0)
         return -1;
     struct sigaction act = {.sa_handler = on_signal}, old;
     sigaction(SIGINT, &act, NULL);

@@ -2,9 +2,7 @@
 #include "store/store-int.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PAGES_AT_ONCE 2048
 #define CHECK_STEPS 1000000 /* of SQLite's machine between two looks at `stop` */

@@ -194,6 +194,14 @@ store_policy_list(struct store *s, int (*each)(void *arg, const struct store_pol
     return got;
 }
 
+void
+store_policy_label(const struct store_policy *p, char out[STORE_LABEL]) {
+    if (!strcmp(p->kind, "snapshot"))
+        snprintf(out, STORE_LABEL, "step %lld (%.8s)", (long long)p->step, p->name);
+    else
+        snprintf(out, STORE_LABEL, "%s", p->name);
+}
+
 int
 store_policy_set_kept(struct store *s, int64_t id, bool kept, struct err *e) {
     sqlite3_stmt *st = sql_get(s, SQL_POLICY_KEPT, "UPDATE policy SET kept = ?2 WHERE id = ?1", e);

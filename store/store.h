@@ -73,6 +73,9 @@ int store_policy_latest(struct store *s, struct store_policy *p, struct err *e);
 int store_policy_find(struct store *s, const char *name, struct store_policy *p, struct err *e);
 int store_policy_list(struct store *s, int (*each)(void *arg, const struct store_policy *),
                       void *arg, struct err *e);
+/* "step 60 (3f9a12cd)", or a scripted player's name: as the views have it. */
+#define STORE_LABEL 128
+void store_policy_label(const struct store_policy *p, char out[STORE_LABEL]);
 int store_policy_set_kept(struct store *s, int64_t id, bool kept, struct err *e);
 
 /* ---- matches ---- */

@@ -6,33 +6,22 @@
 
 #include <string.h>
 
-#define START 0xcbf29ce484222325u
-#define TIMES 0x100000001b3u
-
-static uint64_t
-add_bytes(uint64_t h, const void *p, size_t n) {
-    const unsigned char *b = p;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ b[i]) * TIMES;
-    return h;
-}
-
 static uint64_t
 add_int(uint64_t h, int64_t v) {
-    return add_bytes(h, &v, sizeof v);
+    return hash_fnv_more(h, &v, sizeof v);
 }
 
 static uint64_t
 add_real(uint64_t h, double v) {
     v += 0.0; /* SQLite keeps no -0 */
-    return add_bytes(h, &v, sizeof v);
+    return hash_fnv_more(h, &v, sizeof v);
 }
 
 /* With its length, so that nothing can move from one column to the next; NULL is not "". */
 static uint64_t
 add_text(uint64_t h, const void *p, size_t n, bool there) {
     h = add_int(h, there ? (int64_t)n : -1);
-    return there ? add_bytes(h, p, n) : h;
+    return there ? hash_fnv_more(h, p, n) : h;
 }
 
 static uint32_t
@@ -42,7 +31,7 @@ fold(uint64_t h) {
 
 int64_t
 sum_match(const struct store_match *m, const char *detail) {
-    uint64_t h = add_int(START, m->id);
+    uint64_t h = add_int(HASH_FNV, m->id);
     h = add_int(h, (int64_t)m->kind);
     h = add_int(h, m->iteration);
     h = add_int(h, m->game);
@@ -64,7 +53,7 @@ sum_match(const struct store_match *m, const char *detail) {
 
 int64_t
 sum_turn(int64_t match, int64_t number, const struct store_turn *t) {
-    uint64_t h = add_int(START, match), payload;
+    uint64_t h = add_int(HASH_FNV, match), payload;
     h = add_int(h, number);
     h = add_int(h, t->ply);
     h = add_int(h, t->seat);
@@ -74,7 +63,7 @@ sum_turn(int64_t match, int64_t number, const struct store_turn *t) {
     h = add_int(h, t->action);
     h = add_text(h, t->word, t->word ? strlen(t->word) : 0, t->word != NULL);
     h = add_text(h, t->reply, t->nreply, true);
-    payload = add_text(START, t->tokens, t->ntokens * sizeof *t->tokens, true);
+    payload = add_text(HASH_FNV, t->tokens, t->ntokens * sizeof *t->tokens, true);
     payload = add_text(payload, t->logp, t->ntokens * sizeof *t->logp, t->logp && t->ntokens);
     return (int64_t)((uint64_t)fold(payload) << 32 | fold(h));
 }
