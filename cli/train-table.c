@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static double
-real(const json_t *o, const char *name) {
-    const json_t *v = json_object_get(o, name);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
+#include "cli/member.h"
 
 void
 train_table_latest(struct train_table *t, const json_t *o) {
@@ -20,8 +16,8 @@ train_table_latest(struct train_table *t, const json_t *o) {
     *r = (struct train_row){.step = json_integer_value(json_object_get(o, "step")),
                             .mixture = NAN,
                             .exact = kind && !strcmp(kind, "exact"),
-                            .nash_conv = real(o, "nash_conv"),
-                            .invalid = real(o, "invalid")};
+                            .nash_conv = member_real(o, "nash_conv"),
+                            .invalid = member_real(o, "invalid")};
     snprintf(r->game, sizeof r->game, "%s", game ? game : "");
     const json_t *one;
     size_t i;
@@ -30,10 +26,10 @@ train_table_latest(struct train_table *t, const json_t *o) {
             break;
         struct train_against *a = &r->against[r->nagainst++];
         const char *name = json_string_value(json_object_get(one, "name"));
-        double n = real(one, "matches");
+        double n = member_real(one, "matches");
         snprintf(a->name, sizeof a->name, "%s", name ? name : "");
-        a->win = real(one, "win") / n;
-        a->loss = real(one, "loss") / n;
+        a->win = member_real(one, "win") / n;
+        a->loss = member_real(one, "loss") / n;
     }
 }
 
@@ -42,7 +38,7 @@ train_table_mixture(struct train_table *t, const json_t *o) {
     const char *game = json_string_value(json_object_get(o, "game"));
     for (int i = 0; game && i < t->n; i++)
         if (!strcmp(t->row[i].game, game))
-            t->row[i].mixture = real(o, "nash_conv");
+            t->row[i].mixture = member_real(o, "nash_conv");
 }
 
 bool
@@ -84,6 +80,15 @@ name_length(const struct train_table *t, const struct train_row *r) {
     return (int)len;
 }
 
+/* Games without hidden information are measured by matches, too. */
+static bool
+has_against(const struct train_table *t) {
+    for (int i = 0; i < t->n; i++)
+        if (t->row[i].nagainst)
+            return true;
+    return false;
+}
+
 static void
 print_head(const struct train_table *t) {
     printf("%8s %10s %8s %10s %10s", "step", "matches", "seconds", "matches/s", "tokens/s");
@@ -92,7 +97,7 @@ print_head(const struct train_table *t) {
     printf(" %9s", "invalid");
     if (t->several || train_table_exact(t))
         printf(" %9s %9s", "NashConv", "mixture");
-    if (t->several || !train_table_exact(t))
+    if (has_against(t))
         printf("  %% won/lost against");
     putchar('\n');
 }
@@ -129,13 +134,18 @@ train_table_report(const struct train_table *t) {
         if (t->several)
             printf("%s: ", r->game);
         if (r->exact) {
-            printf("NashConv of the newest snapshot %.4f, of the mixture of snapshots %.4f; ",
-                   r->nash_conv, r->mixture);
+            printf("NashConv of the newest snapshot ");
+            print_number(0, 4, r->nash_conv, "");
+            printf(", of the mixture of snapshots ");
+            print_number(0, 4, r->mixture, "");
+            printf("; ");
         } else if (r->nagainst) {
             printf("won/lost in %%: ");
             print_against(r);
             printf("; ");
         }
-        printf("invalid replies %.2f %%.\n", 100 * r->invalid);
+        printf("invalid replies ");
+        print_number(0, 2, 100 * r->invalid, " %");
+        printf(".\n");
     }
 }

@@ -58,6 +58,12 @@ check "a right configuration is right" "$AGON" serve --check $config
 check "a missing file is named" says "nowhere.yaml" "$AGON" train nowhere.yaml
 check "a wrong time is named" says "--time" "$AGON" train $config --time soon
 
+# A game without hidden information is solved, and played against others: both stand in the table.
+"$AGON" train $config --run "$work/nim" --steps 3 --set "game=nim(piles=2-3)" --set eval.matches=20 \
+    --set "eval.opponents=random minimax" >"$work/nim.log" 2>&1
+check "the table's head names its columns" grep -q "NashConv *mixture *% won/lost against" "$work/nim.log"
+check "the table shows every opponent" grep -q "random [0-9.]*/[0-9.]*, minimax [0-9.]*/[0-9.]*$" "$work/nim.log"
+
 # Its last evaluation would take minutes: whoever asks once more goes without.
 "$AGON" train $config --run "$work/long" --set game=tic_tac_toe --set model.context=512 \
     --set eval.matches=1000000 >"$work/log" 2>&1 &
