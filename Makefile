@@ -55,7 +55,7 @@ $(O)/%.o: %.c Makefile $(O)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The assembler includes these, which -MMD does not see.
-$(O)/store/schema.o: store/schema.sql store/schema-2.sql store/views.sql
+$(O)/store/schema.o: store/schema.sql store/schema-2.sql store/schema-3.sql store/views.sql
 $(O)/arena/api.o: arena/openapi.json
 
 # The web page becomes part of the program, too.

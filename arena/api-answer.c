@@ -16,6 +16,15 @@
 
 #define JSON_TYPE "application/json; charset=utf-8"
 #define ZIP_LEAST 1024 /* bytes that are worth it */
+#define KEY_MOST 4096  /* bytes of a body */
+
+enum ask {
+    ASK_KEPT,
+    ASK_FRESH, /* cheap, and seldom asked by two */
+    ASK_SLOW,  /* kept, too; `more` is what was asked */
+};
+
+static void on_gone(struct httpd_request *q);
 
 /* ---- plain answers ---- */
 
@@ -38,13 +47,16 @@ is_reading(const struct httpd_request *q) {
     return q->head.method == HTTP_GET || q->head.method == HTTP_HEAD;
 }
 
+/* age_s: how long ago it was made, -1: just now. */
 static void
-send_tagged(struct httpd_request *q, const char *type, const char *tag, bool zipped,
+send_tagged(struct httpd_request *q, const char *type, const char *tag, bool zipped, int age_s,
             struct buf *body) {
-    char fields[256];
+    char fields[256], age[32] = "";
+    if (age_s >= 0)
+        snprintf(age, sizeof age, "Age: %d\r\n", age_s);
     snprintf(fields, sizeof fields,
-             "Cache-Control: no-cache\r\nETag: %s\r\nVary: Accept-Encoding\r\n%s", tag,
-             zipped ? "Content-Encoding: gzip\r\n" : "");
+             "Cache-Control: no-cache\r\nETag: %s\r\nVary: Accept-Encoding\r\n%s%s", tag,
+             zipped ? "Content-Encoding: gzip\r\n" : "", age);
     bool known = api_has_tag(q, tag);
     if (known)
         buf_free(body);
@@ -58,7 +70,7 @@ void
 api_answer_text(struct httpd_request *q, const char *type, struct buf *text) {
     char tag[40];
     write_tag(text, tag);
-    send_tagged(q, type, tag, false, text);
+    send_tagged(q, type, tag, false, -1, text);
 }
 
 void
@@ -182,115 +194,221 @@ make_answer(struct task *t, struct store *db, const struct err *why) {
 static void
 on_work(struct read_job *job, struct store *db, const struct err *why) {
     struct task *t = (struct task *)(void *)job;
-    int64_t began = clock_mono_us();
+    t->began_us = clock_mono_us();
     t->status = 200;
-    if (t->key && kept_find(t->api->kept, t->key, began, &t->body, t->tag, &t->zipped))
-        return;
-    int bad = make_answer(t, db, why);
-    if (t->key && bad)
-        kept_fail(t->api->kept, t->key);
-    else if (t->key)
-        kept_add(t->api->kept, t->key, began, clock_mono_us(), &t->body, t->tag, t->zipped);
+    make_answer(t, db, why);
+    t->made_us = clock_mono_us();
+}
+
+/* ---- who waits for which answer ---- */
+
+struct waiter {
+    struct waiter *next;
+    struct httpd_request *q;
+};
+
+static void
+add_waiter(struct task *t, struct httpd_request *q) {
+    struct waiter *w = mem_zero(1, sizeof *w);
+    *w = (struct waiter){t->waiters, q};
+    t->waiters = w;
+    q->user = t;
+    q->on_gone = on_gone;
+    q->soon = true;
+}
+
+static struct task *
+find_task(const struct api *a, const char *key) {
+    struct task *t = a->tasks;
+    while (t && !(t->key && !strcmp(t->key, key)))
+        t = t->next;
+    return t;
 }
 
 static void
 free_task(struct task *t) {
+    struct task **at = &t->api->tasks;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    buf_free(&t->body);
     free(t->key);
     free(t->more);
     free(t);
 }
 
 static void
-on_done(struct read_job *job) {
-    struct task *t = (struct task *)(void *)job;
+send_answer(struct httpd_request *q, const char *type, bool post, const char *tag, bool zipped,
+            int age_s, struct buf *body) {
+    if (!post) {
+        send_tagged(q, type, tag, zipped, age_s, body);
+        return;
+    }
+    httpd_answer(q, &(struct httpd_answer){
+                        .status = 200,
+                        .type = type,
+                        .fields = zipped ? "Cache-Control: no-store\r\nContent-Encoding: gzip\r\n"
+                                         : "Cache-Control: no-store\r\n",
+                        .body = body});
+}
+
+static void
+answer_waiter(const struct task *t, struct httpd_request *q, struct buf *body) {
+    q->on_gone = NULL;
     if (t->status == 0) { /* the server stops, nobody has worked on it */
-        buf_free(&t->body);
-        api_refuse(t->q, 503, "stopping", "the server is stopping");
+        buf_free(body);
+        api_refuse(q, 503, "stopping", "the server is stopping");
     } else if (t->status != 200) {
         const char *fields = t->status == 503 ? "Cache-Control: no-store\r\nRetry-After: 1\r\n"
                                               : "Cache-Control: no-store\r\n";
-        httpd_answer(
-            t->q, &(struct httpd_answer){
-                      .status = t->status, .type = JSON_TYPE, .fields = fields, .body = &t->body});
-    } else if (t->post) {
-        httpd_answer(
-            t->q, &(struct httpd_answer){
-                      .status = 200,
-                      .type = t->type,
-                      .fields = t->zipped ? "Cache-Control: no-store\r\nContent-Encoding: gzip\r\n"
-                                          : "Cache-Control: no-store\r\n",
-                      .body = &t->body});
+        httpd_answer(q,
+                     &(struct httpd_answer){
+                         .status = t->status, .type = JSON_TYPE, .fields = fields, .body = body});
     } else {
-        send_tagged(t->q, t->type, t->tag, t->zipped, &t->body);
+        send_answer(q, t->type, t->post, t->tag, t->zipped, -1, body);
+    }
+}
+
+static void
+on_done(struct read_job *job) {
+    struct task *t = (struct task *)(void *)job;
+    if (t->status == 200 && t->key)
+        kept_add(t->api->kept, t->key, t->began_us, t->made_us, &t->body, t->tag, t->zipped);
+    for (struct waiter *w = t->waiters, *next; w; w = next) {
+        struct buf body = {0};
+        next = w->next;
+        buf_add(&body, t->body.at, t->body.len);
+        answer_waiter(t, w->q, &body);
+        free(w);
     }
     free_task(t);
 }
 
-/* Nobody waits for the answer any more: what has not been begun is not computed. */
+/* A client has gone. What nobody waits for any more, and nobody has begun, is not computed. */
 static void
 on_gone(struct httpd_request *q) {
     struct task *t = q->user;
-    if (!readers_drop(t->api->readers, &t->job))
-        return; /* on_done() ends it */
+    struct waiter **at = &t->waiters;
+    while ((*at)->q != q)
+        at = &(*at)->next;
+    struct waiter *w = *at;
+    *at = w->next;
+    free(w);
     httpd_answer(q, &(struct httpd_answer){.status = 503});
-    free_task(t);
+    if (!t->waiters && readers_drop(t->api->readers, &t->job))
+        free_task(t);
 }
 
-/* What an answer depends on, besides the moment. */
+/* ---- asking ---- */
+
+/* What an answer depends on, besides the moment; NULL: it is too long to be remembered by. */
 static char *
-write_key(const struct httpd_request *q, bool zip) {
+write_key(const struct httpd_request *q, bool zip, const char *body) {
     struct buf key = {0};
+    if (body && strlen(body) > KEY_MOST)
+        return NULL;
     buf_u8(&key, zip ? 'z' : 'p');
     buf_add(&key, q->head.path.at, q->head.path.n);
     buf_u8(&key, '?');
     if (q->head.query.at)
         buf_add(&key, q->head.query.at, q->head.query.n);
+    buf_u8(&key, '\n');
+    buf_put(&key, body ? body : "");
     buf_text(&key); /* ends it with a NUL */
     return (char *)key.at;
 }
 
-enum { ASK_SLOW = 1, ASK_KEPT = 2 };
-
-static void
-ask(struct call *c, const char *type, unsigned how,
-    int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
+static struct task *
+make_task(struct call *c, const char *type, bool slow, task_read *read, void *more, char *key) {
     struct task *t = mem_zero(1, sizeof *t);
     const char *wrong;
-    t->job = (struct read_job){.slow = how & ASK_SLOW, .work = on_work, .done = on_done};
+    t->job = (struct read_job){.slow = slow, .work = on_work, .done = on_done};
     t->api = c->api;
-    t->q = c->q;
     t->id = c->id;
     t->more = more;
     t->read = read;
     t->type = type;
     t->post = !is_reading(c->q);
     t->zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
-    t->key = how & ASK_KEPT ? write_key(c->q, t->zip) : NULL;
+    t->key = key;
     http_query_read(c->q->head.query, &t->query, &wrong); /* it has been read once, so it can be */
-    c->q->user = t;
-    c->q->on_gone = on_gone;
-    c->q->soon = true;
+    t->next = c->api->tasks;
+    c->api->tasks = t;
+    return t;
+}
+
+/* Answers with what is kept, or with what somebody else is waiting for already. Says whether the
+ * answer has to be made all the same; *answered: but nobody waits for it. */
+static bool
+use_kept(struct call *c, const char *type, const char *key, bool *answered) {
+    int64_t now = clock_mono_us();
+    const struct kept_answer *a = kept_find(c->api->kept, key, now);
+    struct task *t = find_task(c->api, key);
+    *answered = a != NULL;
+    if (a) {
+        struct buf body = {0};
+        buf_add(&body, a->body.at, a->body.len);
+        bool good = now < a->good_us;
+        int age = (int)((now - a->made_us) / 1000000);
+        send_answer(c->q, type, !is_reading(c->q), a->tag, a->zipped, age, &body);
+        return !good && !t;
+    }
+    if (t)
+        add_waiter(t, c->q);
+    return !t;
+}
+
+/* `more` is taken. */
+static void
+ask(struct call *c, const char *type, enum ask how, task_read *read, void *more) {
+    bool answered = false;
+    bool zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
+    char *key = how == ASK_FRESH ? NULL : write_key(c->q, zip, how == ASK_SLOW ? more : NULL);
+    bool at_once = http_lists(c->q->head.field[HTTP_CACHE_CONTROL], "no-cache");
+    struct httpd_request *q = c->q;
+    if (key && !at_once && !use_kept(c, type, key, &answered)) {
+        free(key);
+        free(more);
+        return;
+    }
+    struct task *t = make_task(c, type, how == ASK_SLOW, read, more, key);
+    if (!answered)
+        add_waiter(t, q);
     if (readers_add(c->api->readers, &t->job) == 0)
         return;
-    c->q->on_gone = NULL;
+    if (!answered) {
+        free(t->waiters);
+        q->on_gone = NULL;
+        api_refuse(q, 503, "busy", "too many questions wait for the database: ask again");
+    }
     free_task(t);
-    api_refuse(c->q, 503, "busy", "too many questions wait for the database: ask again");
 }
 
 void
-api_ask(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
-        void *more) {
-    ask(c, JSON_TYPE, 0, read, more);
+api_ask(struct call *c, task_read *read, void *more) {
+    ask(c, JSON_TYPE, ASK_KEPT, read, more);
 }
 
 void
-api_ask_slow(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
-             void *more) {
+api_ask_text(struct call *c, const char *type, task_read *read, void *more) {
+    ask(c, type, ASK_KEPT, read, more);
+}
+
+void
+api_ask_fresh(struct call *c, task_read *read, void *more) {
+    ask(c, JSON_TYPE, ASK_FRESH, read, more);
+}
+
+void
+api_ask_slow(struct call *c, task_read *read, char *more) {
     ask(c, JSON_TYPE, ASK_SLOW, read, more);
 }
 
 void
-api_ask_kept(struct call *c, const char *type,
-             int (*read)(struct task *t, struct store *db, struct json_out *j), void *more) {
-    ask(c, type ? type : JSON_TYPE, ASK_KEPT, read, more);
+api_forget(struct api *a) {
+    kept_forget(a->kept);
+    for (struct task *t = a->tasks; t; t = t->next) { /* it may have begun before the change */
+        free(t->key);
+        t->key = NULL;
+    }
 }

@@ -152,5 +152,5 @@ get_games(struct call *c) {
         memcpy(k->spec[k->specs], c->s->setup.games[k->specs].spec, sizeof k->spec[0]);
     text_init(&t, k->outside, sizeof k->outside);
     extern_names(&t);
-    api_ask_kept(c, NULL, read_games, k);
+    api_ask(c, read_games, k);
 }

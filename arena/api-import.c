@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "arena/kept.h"
 #include "arena/pgn.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -41,7 +40,7 @@ add(struct call *c, struct store_import *in) {
         api_refuse(c->q, store_retry(c->s->store) ? 503 : 400, "import", "%s", e.text);
     else
         api_answer_json(c->q, 200, json_pack("{s:b}", "added", got == 0));
-    kept_forget(c->api->kept, clock_mono_us());
+    api_forget(c->api);
 }
 
 void
@@ -77,7 +76,7 @@ delete_imports(struct call *c) {
     struct err e;
     serve_commit(c->s);
     int got = store_import_remove(c->s->store, c->word, &e);
-    kept_forget(c->api->kept, clock_mono_us());
+    api_forget(c->api);
     if (got < 0)
         api_refuse(c->q, store_retry(c->s->store) ? 503 : 500, "database", "%s", e.text);
     else if (!got)

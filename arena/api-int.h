@@ -50,7 +50,8 @@ struct api {
     struct serve *s;
     struct httpd *httpd;
     struct readers *readers;
-    struct kept *kept; /* answers, for a moment */
+    struct kept *kept;  /* answers, for a moment */
+    struct task *tasks; /* questions at the database */
     struct guard guard;
     char path[SERVE_PATH + 32]; /* of serve.json */
     struct buf fields;          /* that every answer has */
@@ -106,30 +107,34 @@ int64_t api_number(const struct http_query *q, const char *name, int64_t otherwi
 /* A question to the database. read() runs in a thread: it sees the task and nothing else. It writes
  * its answer with `j`, which stands at the top of the document, and returns 0; or calls
  * task_fail(), whose value it returns. */
+struct task;
+typedef int task_read(struct task *t, struct store *db, struct json_out *j);
 struct task {
     struct read_job job;
+    struct task *next; /* of api->tasks */
     struct api *api;
-    struct httpd_request *q;
+    struct waiter *waiters; /* requests: none, when an answer is made for those to come */
     struct http_query query;
     int64_t id;
     void *more; /* freed with the task */
     char *key;  /* of an answer that is kept for others (arena/kept.h); NULL: it is not */
-    int (*read)(struct task *t, struct store *db, struct json_out *j);
-    const char *type; /* of the answer; JSON by default */
+    task_read *read;
+    const char *type; /* of the answer */
     bool post, zip;
-    int status; /* of the answer */
+    int status; /* of the answer; 0: nobody has worked on it */
+    int64_t began_us, made_us;
     struct buf body;
     char tag[40];
     bool zipped;
 };
-/* Passes the request on; `more` is taken. Busy readers refuse it. */
-void api_ask(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
-             void *more);
-void api_ask_slow(struct call *c, int (*read)(struct task *t, struct store *db, struct json_out *j),
-                  void *more);
-/* For answers that are dear and the same for everybody: kept for a moment. type NULL: JSON. */
-void api_ask_kept(struct call *c, const char *type,
-                  int (*read)(struct task *t, struct store *db, struct json_out *j), void *more);
+/* All of these pass the request on, and take `more`. Busy readers refuse it. The answer is kept for
+ * a moment (arena/kept.h) and serves all who ask for the same, but those who send
+ * "Cache-Control: no-cache". */
+void api_ask(struct call *c, task_read *read, void *more);
+void api_ask_text(struct call *c, const char *type, task_read *read, void *more);
+void api_ask_fresh(struct call *c, task_read *read, void *more); /* it is not kept */
+void api_ask_slow(struct call *c, task_read *read, char *more);  /* depends on `more` alone */
+void api_forget(struct api *a); /* what is kept or being made: something was changed */
 int task_fail(struct task *t, int status, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same for a failure of the database. */

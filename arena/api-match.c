@@ -155,5 +155,5 @@ read_match(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_match(struct call *c) {
-    api_ask(c, read_match, NULL);
+    api_ask_fresh(c, read_match, NULL);
 }

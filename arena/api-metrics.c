@@ -186,5 +186,5 @@ get_metrics(struct call *c) {
     put_machine(&m, c->api);
     put_http(&m, c->api);
     buf_text(&known);
-    api_ask_kept(c, "text/plain; version=0.0.4; charset=utf-8", read_metrics, known.at);
+    api_ask_text(c, "text/plain; version=0.0.4; charset=utf-8", read_metrics, known.at);
 }

@@ -9,7 +9,6 @@
 #include "arena/ratings.h"
 #include "base/mem.h"
 
-#define PAIRS_MOST 200000
 #define NEWEST 32
 #define EVALS_MOST 1000
 #define ANCESTORS 20
@@ -76,7 +75,7 @@ read_payoff(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_payoff(struct call *c) {
-    api_ask_kept(c, NULL, read_payoff, NULL);
+    api_ask(c, read_payoff, NULL);
 }
 
 /* ---- one policy ---- */
@@ -131,6 +130,7 @@ struct results {
     } * pair;
     struct player *player; /* ascending by id once they are known */
     size_t pairs, players;
+    int64_t policies; /* of the run, rated or not */
     /* For evaluations: */
     struct store *db;
     bool without_forfeits;
@@ -159,6 +159,7 @@ add_result(void *arg, const struct store_cell *cell, int cells) {
         return 0;
     add_pair(r, strtoll(a, NULL, 10), strtoll(b, NULL, 10), row_number(cell, cells, "wins"),
              row_number(cell, cells, "draws"), row_number(cell, cells, "losses"));
+    r->policies = (int64_t)row_number(cell, cells, "policies");
     return 0;
 }
 
@@ -416,7 +417,7 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
     size_t n = 0;
     const char *forfeits = http_query_find(&t->query, "forfeits");
     bool without = forfeits && !strcmp(forfeits, "no");
-    bind[n++] = (struct store_bind){":limit", NULL, PAIRS_MOST};
+    bind[n++] = (struct store_bind){":limit", NULL, RATINGS_MOST};
     if (without)
         bind[n++] = (struct store_bind){":forfeits", "no", 0};
     if (http_query_find(&t->query, "game"))
@@ -435,7 +436,7 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
     if (got >= 0) {
         json_out_bool(j, "forfeits", !without);
         int rated = seat_players(&r);
-        json_out_bool(j, "complete", got < PAIRS_MOST && r.players <= RATINGS_MOST);
+        json_out_bool(j, "complete", r.policies <= RATINGS_MOST && r.players <= RATINGS_MOST);
         rate(&r, db, rated, j);
     }
     json_out_close(j, '}');
@@ -447,5 +448,5 @@ read_ratings(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_ratings(struct call *c) {
-    api_ask_kept(c, NULL, read_ratings, NULL);
+    api_ask_slow(c, read_ratings, NULL);
 }

@@ -352,5 +352,5 @@ read_series(struct task *t, struct store *db, struct json_out *j) {
 
 void
 get_series(struct call *c) {
-    api_ask_kept(c, NULL, read_series, NULL);
+    api_ask(c, read_series, NULL);
 }

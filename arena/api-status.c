@@ -417,5 +417,5 @@ get_overview(struct call *c) {
     write_machine(c->api, &j);
     write_warnings(c->api, &j);
     buf_text(&known);
-    api_ask_kept(c, NULL, read_overview, known.at);
+    api_ask(c, read_overview, known.at);
 }

@@ -177,6 +177,7 @@ read_request_line(const char *p, size_t n, struct http_head *h) {
 static const char *const names[HTTP_NAMES] = {
     [HTTP_ACCEPT_ENCODING] = "accept-encoding",
     [HTTP_AUTHORIZATION] = "authorization",
+    [HTTP_CACHE_CONTROL] = "cache-control",
     [HTTP_CONNECTION] = "connection",
     [HTTP_CONTENT_LENGTH] = "content-length",
     [HTTP_CONTENT_TYPE] = "content-type",
@@ -206,6 +207,8 @@ read_field(const char *p, size_t n, struct http_head *h) {
     for (int i = 0; i < HTTP_NAMES; i++) {
         if (!http_like((struct http_text){p, len}, names[i]))
             continue;
+        if (h->field[i].at && i == HTTP_CACHE_CONTROL)
+            return 0; /* it only says how fresh an answer should be */
         if (h->field[i].at)
             return refuse(h, 400, "a field that may be there once is there twice");
         h->field[i] = trim(colon + 1, n - len - 1);

@@ -29,6 +29,7 @@ enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_DELETE, HTTP_OTHER };
 enum http_name { /* the fields that anybody here reads */
                  HTTP_ACCEPT_ENCODING,
                  HTTP_AUTHORIZATION,
+                 HTTP_CACHE_CONTROL,
                  HTTP_CONNECTION,
                  HTTP_CONTENT_LENGTH,
                  HTTP_CONTENT_TYPE,

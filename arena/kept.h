@@ -1,7 +1,7 @@
 /* Answers that are kept for a moment, so that many who look at the same page cost as much as one.
- * An answer is good for ten times as long as it took to make: what is cheap is always fresh, and
- * what is dear takes a tenth of a thread at the most. While somebody makes it anew, others get the
- * old one for a second more. Any thread may call all of these. */
+ * An answer is good for a hundred times as long as it took to make, at least for KEPT_LEAST_US and
+ * at most for KEPT_MOST_US: what is dear takes a hundredth of a thread. For KEPT_LATE_US more it is
+ * given to those who ask while it is made anew, so that nobody waits for what many look at. */
 #ifndef ARENA_KEPT_H
 #define ARENA_KEPT_H
 
@@ -10,22 +10,32 @@
 
 #include "base/buf.h"
 
-#define KEPT_MOST 64              /* answers */
-#define KEPT_BYTES_MOST (1 << 20) /* of one; longer ones are not kept */
+#define KEPT_LEAST_US 1000000
+#define KEPT_MOST_US 10000000
+#define KEPT_LATE_US 1000000
+#define KEPT_ANSWERS 128
+#define KEPT_BYTES (32 << 20)    /* of all */
+#define KEPT_ONE_BYTES (1 << 20) /* of one; longer ones are not kept */
 #define KEPT_TAG 40
+
+struct kept_answer {
+    char *key; /* NULL: a free place */
+    struct buf body;
+    char tag[KEPT_TAG];
+    bool zipped;
+    int64_t made_us, good_us; /* good_us: until then */
+};
 
 struct kept; /* opaque */
 
 struct kept *kept_new(void);
 void kept_free(struct kept *k); /* NULL is fine */
-/* Appends the answer of `key` to body and fills tag and zipped: true. False: there is none, the
- * caller makes it, and calls kept_add() or kept_fail(). */
-bool kept_find(struct kept *k, const char *key, int64_t now_us, struct buf *body,
-               char tag[KEPT_TAG], bool *zipped);
+/* The answer, as long as it is good or not long past that; NULL: there is none. Valid until
+ * another one is added. */
+const struct kept_answer *kept_find(const struct kept *k, const char *key, int64_t now_us);
+/* Keeps a copy, in place of an older one. */
 void kept_add(struct kept *k, const char *key, int64_t began_us, int64_t now_us,
               const struct buf *body, const char *tag, bool zipped);
-void kept_fail(struct kept *k, const char *key); /* it could not be made */
-/* All of them, and those that are being made: something was changed. */
-void kept_forget(struct kept *k, int64_t now_us);
+void kept_forget(struct kept *k); /* all of them: something was changed */
 
 #endif

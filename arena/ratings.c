@@ -76,10 +76,10 @@ solve(const double *l, int n, double *x) {
             x[i] -= l[i * n + k] * x[k];
         x[i] /= l[i * n + i];
     }
-    for (int i = n; i-- > 0;) {
-        for (int k = i + 1; k < n; k++)
-            x[i] -= l[k * n + i] * x[k];
+    for (int i = n; i-- > 0;) { /* by rows of L, too */
         x[i] /= l[i * n + i];
+        for (int k = 0; k < i; k++)
+            x[k] -= l[i * n + k] * x[i];
     }
 }
 

@@ -231,11 +231,12 @@ begin_iteration(struct serve *s) {
     s->slot = mem_grow(s->slot, (size_t)batch, sizeof *s->slot);
     s->first = s->lease_next;
     s->next = s->again = s->ready = s->uncommitted = s->lost = 0;
+    int64_t last = store_match_last(s->store, NULL);
     for (int64_t i = 0; i < s->batch; i++) {
         s->slot[i] = (struct slot){.state = SLOT_PENDING, .worker = -1};
         schedule_match(&s->schedule, s->first + i, s->step, s->newest.id, s->older, s->nolder,
                        &s->slot[i].job);
-        if (store_match_exists(s->store, s->first + i))
+        if (s->first + i <= last && store_match_exists(s->store, s->first + i))
             s->slot[i].state = SLOT_COMMITTED;
     }
     while (s->ready < s->batch && s->slot[s->ready].state == SLOT_COMMITTED)

@@ -105,7 +105,7 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
     const char *reader = "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384;"
                          "PRAGMA query_only = ON;";
     const char *writer = "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"
-                         "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
+                         "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
                          "PRAGMA cache_size = -16384;";
     if (sql_exec(s, both, e) < 0 || sql_exec(s, s->mode == STORE_WRITE ? writer : reader, e) < 0)
         return err_prefix(e, "%s", path);
@@ -157,6 +157,8 @@ store_close(struct store *s) {
     }
     for (int i = 0; i < SQL_IDS; i++)
         sqlite3_finalize(s->stmt[i]);
+    for (int i = 0; i < STORE_QUESTIONS; i++)
+        sqlite3_finalize(s->question[i]);
     sqlite3_close(s->db);
     prompt_forget(s);
     free(s->prompt);

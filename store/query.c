@@ -15,11 +15,12 @@
 #define PAGE "LIMIT min(max(coalesce(:limit, 50), 0), 10000)"
 /* As a bound of the key, so that a page far down costs what the first one does. */
 #define BEFORE "coalesce(:before, 9223372036854775807)"
-#define POLICY                                                                         \
-    "SELECT id FROM policy WHERE id = :policy OR name = :policy OR (kind = 'snapshot'" \
-    " AND length(:policy) >= 4 AND substr(name, 1, length(:policy)) = :policy)"        \
-    " OR (:policy = 'latest' AND id = (SELECT policy_after_id FROM step"               \
+#define POLICY_IDS(p)                                                              \
+    "SELECT id FROM policy WHERE id = " p " OR name = " p " OR (kind = 'snapshot'" \
+    " AND length(" p ") >= 4 AND substr(name, 1, length(" p ")) = " p ")"          \
+    " OR (" p " = 'latest' AND id = (SELECT policy_after_id FROM step"             \
     " ORDER BY step DESC LIMIT 1))"
+#define POLICY POLICY_IDS(":policy")
 #define MATCH_FILTER                                                                         \
     " (:kind IS NULL OR m.kind = :kind) AND m.id < " BEFORE                                  \
     " AND (:policy IS NULL OR m.policy0_id IN (" POLICY ") OR m.policy1_id IN (" POLICY "))" \
@@ -38,12 +39,23 @@
     "  WHERE t.match_id = m.id AND t.turn_no = :least - 1))"                        \
     " AND (:most IS NULL OR NOT EXISTS (SELECT 1 FROM turn t"                       \
     "  WHERE t.match_id = m.id AND t.turn_no = :most))"
-/* Two arms: forfeits have an index of their own. */
-#define MATCHES_BY_ID(order)                                                              \
-    "WITH picked AS (SELECT id FROM match m WHERE (:reason IS NULL OR :reason = 'play')"  \
-    "  AND (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER MATCH_MORE           \
-    "  UNION ALL SELECT id FROM match m WHERE m.reason = :reason AND m.reason <> 'play' " \
-    "AND" MATCH_FILTER MATCH_MORE "  ORDER BY id " order " " PAGE ")"                     \
+/* A search down the table, or down the index of what is asked for and may be rare: which of them is
+ * :way, and choose_way() says. The other searches end before their first row. */
+#define SEARCH(way, from, more)                                                       \
+    "SELECT id FROM match m " from " WHERE :way = '" way "'" more " AND" MATCH_FILTER \
+    " AND (:reason IS NULL OR m.reason = :reason)" MATCH_MORE
+#define BY_ID SEARCH("id", "NOT INDEXED", "")
+#define BY_REASON \
+    SEARCH("reason", "INDEXED BY match_forfeit", " AND m.reason = :reason AND m.reason <> 'play'")
+#define BY_KIND SEARCH("kind", "INDEXED BY match_kind", " AND m.kind = :kind AND m.kind <> 'train'")
+#define BY_POLICY0 SEARCH("policy", "INDEXED BY match_policy0", " AND m.policy0_id = :way_id")
+#define BY_POLICY1                               \
+    SEARCH("policy", "INDEXED BY match_policy1", \
+           " AND m.policy1_id = :way_id AND m.policy0_id <> :way_id")
+#define AND_ALL " UNION ALL "
+#define PICK BY_ID AND_ALL BY_REASON AND_ALL BY_KIND AND_ALL BY_POLICY0 AND_ALL BY_POLICY1
+#define MATCHES_BY_ID(order)                                   \
+    "WITH picked AS (" PICK " ORDER BY id " order " " PAGE ")" \
     " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id ORDER BY v.id " order
 
 static const struct store_named named[] = {
@@ -53,7 +65,7 @@ static const struct store_named named[] = {
      "  coalesce(sum(matches) FILTER (WHERE kind = 'eval'), 0) AS eval_matches,"
      "  coalesce(sum(matches) FILTER (WHERE loser >= 0), 0) AS forfeits,"
      "  coalesce(sum(matches) FILTER (WHERE reason = 'aborted'), 0) AS aborted,"
-     "  coalesce(sum(turns), 0) AS turns, coalesce(sum(tokens), 0) AS tokens FROM tally),"
+     "  coalesce(sum(turns), 0) AS turns, coalesce(sum(tokens), 0) AS tokens FROM total),"
      " r AS (SELECT count(*) AS n, max(ended_ms) - min(ended_ms) AS ms, max(ended_ms) AS newest"
      "  FROM match WHERE id > (SELECT max(id) FROM match) - 1000)"
      " SELECT (SELECT max(step) FROM step) AS step,"
@@ -80,11 +92,9 @@ static const struct store_named named[] = {
      "  ORDER BY rank, id DESC " PAGE ")"
      " SELECT v.* FROM picked JOIN v_matches v ON v.id = picked.id"
      " ORDER BY picked.rank, v.id DESC"},
-    {"newest", "the oldest id of the newest :limit matches",
-     ":game :policy :kind :reason :before :limit",
-     "SELECT min(id) AS id, count(*) AS matches FROM (SELECT id FROM match m WHERE"
-     " (:reason IS NULL OR m.reason = :reason) AND" MATCH_FILTER
-     "  ORDER BY id DESC LIMIT coalesce(:limit, 50))"},
+    {"newest", "the oldest id of the newest :limit matches", MATCH_PARAMS,
+     "SELECT min(id) AS id, count(*) AS matches FROM (" PICK
+     " ORDER BY id DESC LIMIT coalesce(:limit, 50))"},
     {"match", "one match", ":id", "SELECT * FROM v_matches WHERE id = :id"},
     {"seats", "the two seats of a match, with what was learned from them", ":id",
      "SELECT * FROM v_seats WHERE match_id = :id ORDER BY seat"},
@@ -92,30 +102,41 @@ static const struct store_named named[] = {
      "SELECT * FROM v_turns WHERE match_id = :id ORDER BY turn_no"},
     {"policies", "policies, newest first, with how many seats each has played",
      ":kind :before :limit",
-     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
-     " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
+     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM seat_tally t WHERE t.policy_id = p.id)"
+     " AS seats_played"
      " FROM v_policies p WHERE (:kind IS NULL OR p.kind = :kind)"
      " AND p.id < " BEFORE " ORDER BY p.id DESC " PAGE},
     {"policy", "one policy", ":id",
-     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy0_id = p.id)"
-     " + (SELECT coalesce(sum(matches), 0) FROM tally t WHERE t.policy1_id = p.id) AS seats_played"
+     "SELECT p.*, (SELECT coalesce(sum(matches), 0) FROM seat_tally t WHERE t.policy_id = p.id)"
+     " AS seats_played"
      " FROM v_policies p WHERE p.id = :id"},
     {"lineage", "what a policy was trained from, nearest first", ":id :limit",
      "WITH RECURSIVE up(id, depth) AS (SELECT parent_id, 1 FROM policy WHERE id = :id"
      " UNION ALL SELECT p.parent_id, depth + 1 FROM up JOIN policy p ON p.id = up.id"
      " WHERE p.parent_id < p.id) SELECT v.*, up.depth FROM up JOIN v_policies v ON v.id = up.id"
      " ORDER BY up.depth " PAGE},
-    {"results", "sums of matches between different policies", ":game :kind :forfeits :limit",
-     "SELECT policy0_id, policy1_id, sum(wins0) AS wins, sum(draws) AS draws, sum(wins1) AS losses"
-     " FROM tally WHERE policy0_id <> policy1_id AND reason <> 'aborted'"
-     " AND (:forfeits IS NULL OR loser < 0)"
-     " AND ((:kind IS NULL AND kind <> 'warmup') OR kind = :kind) AND (:game IS NULL OR game_id IN"
-     " (SELECT id FROM game WHERE :game IN (name, spec)))"
-     " GROUP BY policy0_id, policy1_id ORDER BY policy0_id DESC, policy1_id DESC"
-     " LIMIT min(max(coalesce(:limit, 50), 0), 200000)"},
+    {"results",
+     "sums of matches between different policies: the newest, and the :limit that have played most;"
+     " with how many there are",
+     ":game :kind :forfeits :limit",
+     "WITH p AS MATERIALIZED (SELECT policy_id, sum(matches) AS matches FROM seat_tally"
+     "  WHERE NOT mirror AND reason <> 'aborted'"
+     "  AND ((:kind IS NULL AND kind <> 'warmup') OR kind = :kind) AND (:game IS NULL OR game_id IN"
+     "  (SELECT id FROM game WHERE :game IN (name, spec))) GROUP BY policy_id),"
+     " c AS MATERIALIZED (SELECT policy_id FROM (SELECT policy_id FROM p ORDER BY policy_id DESC"
+     "   LIMIT 32) UNION SELECT policy_id FROM (SELECT policy_id FROM p"
+     "   ORDER BY matches DESC, policy_id LIMIT min(max(coalesce(:limit, 50), 0), 1000)))"
+     " SELECT policy0_id, policy1_id, sum(wins0) AS wins, sum(draws) AS draws,"
+     "  sum(wins1) AS losses, (SELECT count(*) FROM p) AS policies"
+     " FROM c CROSS JOIN tally ON policy0_id = c.policy_id"
+     " WHERE policy1_id IN (SELECT policy_id FROM c) AND policy0_id <> policy1_id"
+     "  AND reason <> 'aborted' AND (:forfeits IS NULL OR loser < 0)"
+     "  AND ((:kind IS NULL AND kind <> 'warmup') OR kind = :kind) AND (:game IS NULL OR game_id IN"
+     "  (SELECT id FROM game WHERE :game IN (name, spec)))"
+     " GROUP BY policy0_id, policy1_id"},
     {"ends", "matches by kind and reason of their end", "",
      "SELECT kind, reason, sum(matches) AS matches, sum(turns) AS turns, sum(tokens) AS tokens"
-     " FROM tally GROUP BY kind, reason ORDER BY kind, reason"},
+     " FROM total GROUP BY kind, reason ORDER BY kind, reason"},
     {"steps", "learner steps, newest first", ":step :before :limit",
      "SELECT * FROM v_steps WHERE step BETWEEN coalesce(:step, 0) AND"
      " coalesce(:step, 9223372036854775807) AND step < " BEFORE " ORDER BY step DESC " PAGE},
@@ -199,7 +220,7 @@ static const struct store_named named[] = {
      " AND id < " BEFORE " ORDER BY id DESC " PAGE},
     {"games", "games, with how many matches each has", "",
      "SELECT g.*, coalesce(t.matches, 0) AS matches FROM game g LEFT JOIN"
-     " (SELECT game_id, sum(matches) AS matches FROM tally GROUP BY game_id) t"
+     " (SELECT game_id, sum(matches) AS matches FROM total GROUP BY game_id) t"
      " ON t.game_id = g.id ORDER BY g.id"},
     {"forfeits", "matches lost for another reason than play: reason, game, player", ":game :limit",
      "SELECT * FROM v_forfeits WHERE (:game IS NULL OR game = :game OR game_id IN"
@@ -208,16 +229,13 @@ static const struct store_named named[] = {
      "matches lost for another reason than play by what :by names: reason, game,"
      " policy, seat, kind; with how many the group played",
      ":by :game :policy :kind :reason :limit",
-     "WITH s AS (SELECT game_id, kind, policy0_id AS policy_id, 0 AS seat, reason, matches,"
-     "  loser = 0 AS lost FROM tally UNION ALL"
-     "  SELECT game_id, kind, policy1_id, 1, reason, matches, loser = 1 FROM tally),"
-     " f AS (SELECT CASE WHEN instr(:by, 'game') THEN game_id END AS game_id,"
+     "WITH f AS (SELECT CASE WHEN instr(:by, 'game') THEN game_id END AS game_id,"
      "  CASE WHEN instr(:by, 'kind') THEN kind END AS kind,"
      "  CASE WHEN instr(:by, 'policy') THEN policy_id END AS policy_id,"
      "  CASE WHEN instr(:by, 'seat') THEN seat END AS seat,"
      "  CASE WHEN instr(:by, 'reason') THEN reason END AS reason, matches,"
-     "  lost AND (:reason IS NULL OR s.reason = :reason) AS lost"
-     "  FROM s WHERE s.reason <> 'aborted' AND (:kind IS NULL OR s.kind = :kind)"
+     "  fault AND (:reason IS NULL OR s.reason = :reason) AS lost"
+     "  FROM seat_tally s WHERE s.reason <> 'aborted' AND (:kind IS NULL OR s.kind = :kind)"
      "  AND (:policy IS NULL OR s.policy_id IN (" POLICY "))"
      "  AND (:game IS NULL OR s.game_id IN (SELECT id FROM game WHERE :game IN (name, spec)))),"
      " n AS (SELECT game_id, kind, policy_id, seat, sum(matches) / CASE WHEN instr(:by, 'policy')"
@@ -236,7 +254,7 @@ static const struct store_named named[] = {
      " sum(t.wins1) AS wins1, sum(t.result_sum) / sum(t.matches) AS mean,"
      " coalesce(sum(t.matches) FILTER (WHERE t.loser >= 0), 0) AS forfeits,"
      " sum(t.turns) AS turns, sum(t.tokens) AS tokens, t.game_id"
-     " FROM tally t LEFT JOIN game g ON g.id = t.game_id WHERE t.reason <> 'aborted'"
+     " FROM total t LEFT JOIN game g ON g.id = t.game_id WHERE t.reason <> 'aborted'"
      " AND (:kind IS NULL OR t.kind = :kind) GROUP BY t.game_id ORDER BY t.game_id"},
     {"payoff", "who beats whom, newest policies first", ":game :policy :kind :limit",
      /* As the view, of the newest policies that have so many rows between them: `r`. */
@@ -273,6 +291,7 @@ static const struct store_named named[] = {
     {"run", "facts of the run", "", "SELECT * FROM run ORDER BY key"},
 };
 #define NAMED (sizeof named / sizeof *named)
+_Static_assert(NAMED <= STORE_QUESTIONS, "make room in struct store");
 
 const struct store_named *
 store_query_at(int i) {
@@ -285,6 +304,52 @@ find(const char *query) {
         if (!strcmp(named[i].name, query))
             return &named[i];
     return NULL;
+}
+
+/* The one policy of this name; 0: there is none, or several; -1: it failed. */
+static int64_t
+only_policy(struct store *s, const char *name, struct err *e) {
+    sqlite3_stmt *st = sql_get(s, SQL_WAY_POLICY, POLICY_IDS("?1"), e);
+    if (!st)
+        return -1;
+    sql_bind_text(st, 1, name);
+    int64_t id = 0;
+    int n = 0, got;
+    while ((got = sql_row(s, st, "table policy", e)) == 1 && ++n < 2)
+        id = sqlite3_column_int64(st, 0);
+    sqlite3_reset(st);
+    return got < 0 ? -1 : n == 1 ? id : 0;
+}
+
+static const char *
+bound(const struct store_bind *bind, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(bind[i].name, name) && bind[i].text && *bind[i].text)
+            return bind[i].text;
+    return NULL;
+}
+
+/* Which search finds the matches that are asked for soonest: that of the rarest thing. */
+static int
+choose_way(struct store *s, sqlite3_stmt *st, const struct store_bind *bind, size_t n,
+           struct err *e) {
+    int at = sqlite3_bind_parameter_index(st, ":way");
+    int id_at = sqlite3_bind_parameter_index(st, ":way_id");
+    const char *reason = bound(bind, n, ":reason"), *policy = bound(bind, n, ":policy");
+    const char *kind = bound(bind, n, ":kind");
+    const char *way = "id";
+    int64_t id = 0;
+    if (!at)
+        return 0;
+    if (reason && strcmp(reason, "play"))
+        way = "reason";
+    else if (policy && (id = only_policy(s, policy, e)))
+        way = "policy";
+    else if (kind && strcmp(kind, "train"))
+        way = "kind";
+    sql_bind_text(st, at, way);
+    sqlite3_bind_int64(st, id_at, id);
+    return id < 0 ? -1 : 0;
 }
 
 static int
@@ -302,7 +367,23 @@ bind_all(struct store *s, const struct store_named *q, sqlite3_stmt *st,
         else
             sqlite3_bind_int64(st, at, bind[i].number);
     }
-    return 0;
+    return choose_way(s, st, bind, nbind, e);
+}
+
+/* Prepared once for each connection: a long question's plan takes as long as its answer. */
+static sqlite3_stmt *
+prepare(struct store *s, const struct store_named *q, struct err *e) {
+    sqlite3_stmt **kept = &s->question[q - named];
+    sqlite3_stmt *st = NULL;
+    if (*kept && !sqlite3_stmt_busy(*kept))
+        return *kept;
+    if (sqlite3_prepare_v3(s->db, q->sql, -1, SQLITE_PREPARE_PERSISTENT, &st, NULL)) {
+        sql_fail(s, e, "query %s", q->name);
+        return NULL;
+    }
+    if (!*kept)
+        *kept = st;
+    return st;
 }
 
 /* A row as cells. Text that is not UTF-8 (nobody but a stranger wrote it) is escaped, so that what
@@ -370,15 +451,18 @@ store_query(struct store *s, const char *query, const struct store_bind *bind, s
     const struct store_named *q = find(query);
     if (!q)
         return store_fail(s, e, "query %s: there is none of this name", query);
-    sqlite3_stmt *st;
-    if (sqlite3_prepare_v2(s->db, q->sql, -1, &st, NULL))
-        return sql_fail(s, e, "query %s", q->name);
+    sqlite3_stmt *st = prepare(s, q, e);
+    if (!st)
+        return -1;
     int64_t deadline = clock_mono_us() + s->patience_us;
     sqlite3_progress_handler(s->db, 100000, is_late, &deadline);
     int rows = bind_all(s, q, st, bind, nbind, e);
     if (!rows)
         rows = read_rows(s, q, st, each, arg, e);
     sqlite3_progress_handler(s->db, 0, NULL, NULL);
-    sqlite3_finalize(st);
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    if (st != s->question[q - named])
+        sqlite3_finalize(st);
     return rows;
 }

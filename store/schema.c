@@ -12,6 +12,7 @@
 
 EMBED(store_schema_sql, "store/schema.sql");
 EMBED(store_schema_2_sql, "store/schema-2.sql");
+EMBED(store_schema_3_sql, "store/schema-3.sql");
 EMBED(store_views_sql, "store/views.sql");
 
 static int
@@ -56,7 +57,7 @@ schema_apply(struct store *s, const char *const *step, int steps, struct err *e)
     return 0;
 }
 
-static const char *const steps[] = {store_schema_sql, store_schema_2_sql};
+static const char *const steps[] = {store_schema_sql, store_schema_2_sql, store_schema_3_sql};
 #define STEPS ((int)(sizeof steps / sizeof *steps))
 
 int

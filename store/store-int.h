@@ -18,6 +18,8 @@
 #define STORE_MAX_TOKENS (4 << 20)   /* tokens of one turn's prompt or reply; moves of one match */
 #define STORE_MAX_TURNS (1 << 20)    /* turns of one match */
 
+#define STORE_QUESTIONS 48 /* room for so many named ones */
+
 enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_RUN_GET,
               SQL_RUN_SET,
@@ -44,6 +46,8 @@ enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_PROMPT_ADD,
               SQL_PROMPT_EACH,
               SQL_TALLY_ADD,
+              SQL_TOTAL_ADD,
+              SQL_SEAT_TALLY_ADD,
               SQL_LEASE_NEXT,
               SQL_LEASE_COUNT,
               SQL_LEASE_ADD,
@@ -64,6 +68,7 @@ enum sql_id { /* prepared statements, kept for the life of the connection */
               SQL_IMPORT_EMPTY,
               SQL_IMPORT_DROP,
               SQL_MATCH_SAMPLES,
+              SQL_WAY_POLICY,
               SQL_IDS
 };
 
@@ -77,12 +82,14 @@ struct prompt_slot {
     size_t n;
 };
 
-#define TALLY_SLOTS 64
+#define TALLY_SLOTS 256
 
 struct tally {
+    enum { TALLY_PAIR, TALLY_SEAT, TALLY_RUN } table;
     enum match_kind kind;
     enum match_reason reason;
-    int loser;
+    int loser;        /* of TALLY_SEAT: 1 when it was this one */
+    int seat, mirror; /* of TALLY_SEAT; mirror: 1 against itself */
     int64_t game, policy[2];
     int64_t matches, wins0, draws, wins1, turns, tokens;
     double result_sum;
@@ -99,7 +106,8 @@ struct store {
     int64_t patience_us;     /* of store_query() */
     int64_t games, policies; /* greatest ids: rows are never deleted, so 1..greatest exist */
     sqlite3_stmt *stmt[SQL_IDS];
-    struct prompt_slot *prompt; /* [PROMPT_SLOTS], chosen by hash; NULL for readers */
+    sqlite3_stmt *question[STORE_QUESTIONS]; /* of store_query() */
+    struct prompt_slot *prompt;              /* [PROMPT_SLOTS], chosen by hash; NULL for readers */
     size_t prompt_bytes;
     struct tally tally[TALLY_SLOTS]; /* of the open batch, not written yet */
     int tallies;

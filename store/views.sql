@@ -104,9 +104,8 @@ LEFT JOIN v_policies o ON o.id = x.opponent_id;
 -- Matches that one seat lost for another reason than play: reason, game, who was at fault.
 CREATE VIEW v_forfeits AS
 SELECT f.reason, g.spec AS game, p.label AS player, f.kind, f.matches, f.game_id, f.policy_id
-FROM (SELECT game_id, kind, reason, sum(matches) AS matches,
-             CASE loser WHEN 0 THEN policy0_id ELSE policy1_id END AS policy_id
-      FROM tally WHERE loser >= 0
+FROM (SELECT game_id, kind, reason, policy_id, sum(matches) AS matches
+      FROM seat_tally WHERE fault
       GROUP BY reason, game_id, policy_id, kind) f
 LEFT JOIN game g ON g.id = f.game_id
 LEFT JOIN v_policies p ON p.id = f.policy_id;

@@ -371,6 +371,20 @@ test_sums(void **state) {
     ask(f->path, sums, expected);
     ask(f->path, "SELECT count(*) > 200 FROM tally", "1\n");
     free(expected);
+    expected = mem_text(raw_ask(f->path,
+                                "SELECT game_id, kind, reason, loser, sum(matches), sum(wins0),"
+                                " sum(draws), sum(wins1), sum(result_sum), sum(turns), sum(tokens)"
+                                " FROM tally GROUP BY 1, 2, 3, 4"));
+    ask(f->path, "SELECT * FROM total ORDER BY 1, 2, 3, 4", expected);
+    free(expected);
+    expected = mem_text(
+        raw_ask(f->path, "SELECT CASE seat WHEN 0 THEN policy0_id ELSE policy1_id END, seat, "
+                         "game_id, kind, reason, loser IS seat AS fault, policy0_id = policy1_id, "
+                         "count(*), sum(r > 0), sum(r = 0), sum(r < 0) FROM (SELECT m.*, seat, "
+                         "CASE seat WHEN 0 THEN result ELSE -result END AS r FROM match m, "
+                         "(SELECT 0 AS seat UNION ALL SELECT 1)) GROUP BY 1, 2, 3, 4, 5, 6, 7"));
+    ask(f->path, "SELECT * FROM seat_tally ORDER BY 1, 2, 3, 4, 5, 6, 7", expected);
+    free(expected);
 }
 
 static void

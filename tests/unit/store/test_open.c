@@ -74,7 +74,7 @@ test_versions(void **state) {
     store_close(open_store(f->path, STORE_WRITE));
     ask(f->path,
         "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version",
-        "1097297774|2\n");
+        "1097297774|3\n");
     raw(f->path, "PRAGMA user_version = 1000");
     cannot_open(f->path, STORE_WRITE, "newer Agon");
     cannot_open(f->path, STORE_READ, "newer Agon");
@@ -167,6 +167,13 @@ test_golden_version_1(void **state) {
     ask(f->path, "SELECT count(*) FROM match", "5\n");
     ask(f->path, "SELECT outcome, reason, forfeited_by FROM v_matches WHERE id = 2",
         "player 1 won|invalid|step 0 (aaaa0000)\n");
+    char *sums = mem_text(raw_ask(f->path, "SELECT kind, reason, loser, sum(matches), sum(turns) "
+                                           "FROM tally GROUP BY 1, 2, 3"));
+    ask(f->path, "SELECT kind, reason, loser, matches, turns FROM total", sums);
+    free(sums);
+    ask(f->path, "SELECT policy_id, seat, reason, fault, wins, losses FROM seat_tally",
+        "1|0|crash|0|0|0\n1|1|invalid|0|1|0\n1|1|play|0|0|3\n2|0|invalid|1|0|1\n"
+        "2|0|play|0|3|0\n3|1|crash|0|0|0\n");
     char *migrated = mem_text(raw_ask(f->path, schema));
     char fresh[160];
     snprintf(fresh, sizeof fresh, "%s/fresh.db", f->folder);
@@ -182,17 +189,18 @@ test_migration_steps(void **state) {
     struct err e;
     struct store *s = open_store(f->path, STORE_WRITE);
     add_players(s);
-    const char *bad[] = {"", "", "CREATE TABLE extra (x INTEGER)",
+    const char *bad[] = {"", "", "", "CREATE TABLE extra (x INTEGER)",
                          "INSERT INTO nonsense VALUES (1)"};
-    refused(schema_apply(s, bad, 4, &e), &e, "version 4");
-    ask(f->path, "PRAGMA user_version", "2\n");
+    refused(schema_apply(s, bad, 5, &e), &e, "version 5");
+    ask(f->path, "PRAGMA user_version", "3\n");
     ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'", "0\n");
     raw(f->path, "CREATE VIEW v_mine AS SELECT 1");
-    const char *good[] = {"", "", "CREATE TABLE extra (x INTEGER)", "INSERT INTO extra VALUES (5)"};
-    ok(schema_apply(s, good, 4, &e), &e);
-    ask(f->path, "SELECT user_version, x FROM pragma_user_version, extra", "4|5\n");
+    const char *good[] = {"", "", "", "CREATE TABLE extra (x INTEGER)",
+                          "INSERT INTO extra VALUES (5)"};
+    ok(schema_apply(s, good, 5, &e), &e);
+    ask(f->path, "SELECT user_version, x FROM pragma_user_version, extra", "5|5\n");
     ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('v_mine', 'v_matches')", "1\n");
-    ok(schema_apply(s, good, 4, &e), &e); /* nothing left to do */
+    ok(schema_apply(s, good, 5, &e), &e); /* nothing left to do */
     ask(f->path, "SELECT count(*) FROM extra", "1\n");
     store_close(s);
     cannot_open(f->path, STORE_WRITE, "newer Agon");
