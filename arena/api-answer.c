@@ -342,16 +342,16 @@ make_task(struct call *c, const char *type, bool slow, task_read *read, void *mo
 static bool
 use_kept(struct call *c, const char *type, const char *key, bool *answered) {
     int64_t now = clock_mono_us();
-    const struct kept_answer *a = kept_find(c->api->kept, key, now);
+    bool anew;
+    const struct kept_answer *a = kept_find(c->api->kept, key, now, &anew);
     struct task *t = find_task(c->api, key);
     *answered = a != NULL;
     if (a) {
         struct buf body = {0};
         buf_add(&body, a->body.at, a->body.len);
-        bool good = now < a->good_us;
         int age = (int)((now - a->made_us) / 1000000);
         send_answer(c->q, type, !is_reading(c->q), a->tag, a->zipped, age, &body);
-        return !good && !t;
+        return anew && !t;
     }
     if (t)
         add_waiter(t, c->q);

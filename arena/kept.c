@@ -7,9 +7,13 @@
 #include "base/mem.h"
 
 #define TIMES 100
+#define LATE_TIMES 500
+#define SHARE 20          /* the part of a thread that making may take */
+#define SAVINGS_US 200000 /* most, of time not taken */
 
 struct kept {
     size_t bytes;
+    int64_t left_us, seen_us; /* what making may take still; when that was reckoned */
     struct kept_answer answer[KEPT_ANSWERS];
 };
 
@@ -59,17 +63,33 @@ kept_free(struct kept *k) {
     free(k);
 }
 
+static int64_t
+clamp(int64_t v, int64_t least, int64_t most) {
+    return v < least ? least : v > most ? most : v;
+}
+
+static bool
+may_make(struct kept *k, int64_t now_us) {
+    k->left_us = clamp(k->left_us + (now_us - k->seen_us) / SHARE, -SAVINGS_US, SAVINGS_US);
+    k->seen_us = now_us;
+    return k->left_us > 0;
+}
+
 const struct kept_answer *
-kept_find(const struct kept *k, const char *key, int64_t now_us) {
+kept_find(struct kept *k, const char *key, int64_t now_us, bool *anew) {
     const struct kept_answer *a = find(k, key);
-    return a && now_us < a->good_us + KEPT_LATE_US ? a : NULL;
+    bool may = may_make(k, now_us);
+    *anew = !a || (may && now_us >= a->good_us);
+    bool old = a && !may && now_us < a->good_us + KEPT_OLD_US;
+    return a && (old || now_us < a->late_us) ? a : NULL;
 }
 
 void
 kept_add(struct kept *k, const char *key, int64_t began_us, int64_t now_us, const struct buf *body,
          const char *tag, bool zipped) {
-    int64_t good = TIMES * (now_us - began_us);
+    int64_t took = now_us - began_us;
     struct kept_answer *a = find(k, key);
+    k->left_us -= took;
     if (a)
         clear(k, a);
     if (body->len > KEPT_ONE_BYTES)
@@ -81,9 +101,8 @@ kept_add(struct kept *k, const char *key, int64_t began_us, int64_t now_us, cons
     snprintf(a->tag, sizeof a->tag, "%s", tag);
     a->zipped = zipped;
     a->made_us = now_us;
-    a->good_us = now_us + (good < KEPT_LEAST_US  ? KEPT_LEAST_US
-                           : good > KEPT_MOST_US ? KEPT_MOST_US
-                                                 : good);
+    a->good_us = now_us + clamp(TIMES * took, KEPT_LEAST_US, KEPT_MOST_US);
+    a->late_us = a->good_us + clamp(LATE_TIMES * took, KEPT_LATE_LEAST_US, KEPT_LATE_MOST_US);
 }
 
 void

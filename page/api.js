@@ -75,7 +75,7 @@ async function callOnce(method, path, body, signal) {
       headers: body === undefined ? headers() : { ...headers(), 'Content-Type': 'application/json' },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: signal && AbortSignal.any ? AbortSignal.any([signal, late]) : signal ?? late,
-      cache: 'no-cache',
+      cache: method === 'GET' ? 'no-cache' : 'reload', // what somebody does is answered anew
     });
     if (answer.status === 204) return null;
     read = await answer.json();

@@ -90,7 +90,7 @@ function Table({ data }) {
 export function Ratings({ query }) {
   const { game, kind } = query, forfeits = query.forfeits ?? 'yes';
   const games = useData('/api/games');
-  const asked = useData('/api/ratings', { game, kind, forfeits });
+  const asked = useData('/api/ratings', { game, kind, forfeits }, 15000);
   const lost = useData('/api/forfeits', { game, limit: 15 });
   const choose = name => v => go(link('ratings', { ...query, [name]: v }), true);
   return html`

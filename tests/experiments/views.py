@@ -1,21 +1,23 @@
 """Asks a run's server for every view, first one by one, then by many clients at once, while matches are
 played and learned from. Usage: views.py RUN. CLIENTS (32), SECONDS (20), PAUSE between two questions of a client
-(0.25), PHASES (4: half of them without clients)."""
-import http.client
+(0.25), PHASES (8: every other one without clients)."""
+import heapq
 import json
 import os
 import random
+import re
+import selectors
 import signal
+import socket
 import subprocess
 import sys
-import threading
 import time
 
 AGON = os.environ.get("AGON", "build/agon")
 CLIENTS = int(os.environ.get("CLIENTS", "32"))
 SECONDS = float(os.environ.get("SECONDS", "20"))
 PAUSE = float(os.environ.get("PAUSE", "0.25"))
-PHASES = int(os.environ.get("PHASES", "4"))
+PHASES = int(os.environ.get("PHASES", "8"))
 TARGET_MS = 50
 run = sys.argv[1]
 
@@ -39,28 +41,45 @@ def wait_for(condition, seconds):
 
 
 class Client:
+    """One connection. It is as cheap as it can be: its processor time is taken from the workers, too."""
     def __init__(self):
         card = json.load(open(run + "/serve.json"))
-        self.token, self.pid = card["token"], card["pid"]
-        self.connection = http.client.HTTPConnection(card["host"], card["port"], timeout=60)
+        self.pid = card["pid"]
+        self.socket = socket.create_connection((card["host"], card["port"]), 60)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.host = "Host: %s:%d\r\n" % (card["host"], card["port"])
+        self.rest = b""
+
+    def send(self, view):
+        sql = VIEWS.get(view)
+        body = json.dumps({"sql": sql}) if sql else ""
+        length = "Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body) if sql else ""
+        self.socket.sendall(("%s %s HTTP/1.1\r\n%s%s\r\n%s" % (
+            "POST" if sql else "GET", "/api/sql" if sql else view, self.host, length, body)).encode())
+
+    def receive(self):
+        """Takes what is there: (status, body) once the answer is complete, else None."""
+        piece = self.socket.recv(1 << 20)
+        if not piece:
+            raise SystemExit("the server has gone")
+        self.rest += piece
+        end = self.rest.find(b"\r\n\r\n")
+        if end < 0:
+            return None
+        length = int(re.search(rb"(?i)content-length: *(\d+)", self.rest[:end]).group(1))
+        if len(self.rest) < end + 4 + length:
+            return None
+        answer = int(self.rest[9:12]), self.rest[end + 4:end + 4 + length]
+        self.rest = self.rest[end + 4 + length:]
+        return answer
 
     def ask(self, view):
-        """Milliseconds, and the answer; None where the server was too busy (503)."""
-        sql = VIEWS.get(view)
-        start = time.perf_counter()
-        if sql:
-            self.connection.request("POST", "/api/sql", json.dumps({"sql": sql}),
-                                    {"Content-Type": "application/json"})
-        else:
-            self.connection.request("GET", view)
-        answer = self.connection.getresponse()
-        body = answer.read()
-        ms = 1e3 * (time.perf_counter() - start)
-        if answer.status == 503:
-            return ms, None
-        if answer.status != 200:
-            raise SystemExit("%s: %d %s" % (view, answer.status, body[:200]))
-        return ms, body
+        self.send(view)
+        while not (answer := self.receive()):
+            pass
+        if answer[0] != 200:
+            raise SystemExit("%s: %d %s" % (view, answer[0], answer[1][:200]))
+        return answer[1]
 
 
 def cpu_ms(pid):
@@ -121,37 +140,56 @@ def costs():
 
 def written(client):
     """From memory alone: /api/overview would ask the database."""
-    return json.loads(client.ask("/api/run")[1])["matches"]
+    return json.loads(client.ask("/api/run"))["matches"]
 
 
-def measure_writing(client, seconds):
+def measure_writing(client, spend):
+    """Matches a second, and the shares of a core that the server and this program used."""
     before, start = written(client), time.time()
-    time.sleep(seconds)
-    return (written(client) - before) / (time.time() - start)
+    server, own = cpu_ms(client.pid), time.process_time()
+    spend(SECONDS)
+    took = time.time() - start
+    return ((written(client) - before) / took, (cpu_ms(client.pid) - server) / took / 10,
+            100 * (time.process_time() - own) / took)
 
 
-def crowd(latencies, refusals, lock, stop):
-    client, views = Client(), list(VIEWS)
-    while not stop.is_set():
-        view = random.choice(views)
-        ms, body = client.ask(view)
-        with lock:
-            latencies[view].append(ms)
-            refusals[view] += body is None
-        stop.wait(random.uniform(0.5, 1.5) * PAUSE)
+class Crowd:
+    """CLIENTS connections that ask for views at random, each with a pause between two questions."""
+    def __init__(self, latencies, refusals):
+        self.latencies, self.refusals = latencies, refusals
+        self.asked = {}  # client: (view, since when)
+        self.due = [(time.perf_counter() + random.uniform(0, PAUSE), i, Client()) for i in range(CLIENTS)]
+        heapq.heapify(self.due)
+        self.poll = selectors.DefaultSelector()
+        for _, _, client in self.due:
+            self.poll.register(client.socket, selectors.EVENT_READ, client)
 
+    def turn(self, until):
+        now = time.perf_counter()
+        while self.due and self.due[0][0] <= now:
+            client = heapq.heappop(self.due)[2]
+            view = random.choice(list(VIEWS))
+            self.asked[client] = view, time.perf_counter()
+            client.send(view)
+        wait = min(until, self.due[0][0] if self.due else until) - time.perf_counter()
+        for key, _ in self.poll.select(max(0, wait)):
+            client = key.data
+            answer = client.receive()
+            if not answer:
+                continue
+            now = time.perf_counter()
+            view, since = self.asked.pop(client)
+            if answer[0] not in (200, 503):
+                raise SystemExit("%s: %d %s" % (view, answer[0], answer[1][:200]))
+            self.latencies[view].append(1e3 * (now - since))
+            self.refusals[view] += answer[0] == 503
+            heapq.heappush(self.due, (now + random.uniform(0.5, 1.5) * PAUSE, id(client), client))
 
-def with_crowd(client, latencies, refusals):
-    lock, stop = threading.Lock(), threading.Event()
-    threads = [threading.Thread(target=crowd, args=(latencies, refusals, lock, stop)) for _ in range(CLIENTS)]
-    cpu, start = cpu_ms(client.pid), time.time()
-    for t in threads:
-        t.start()
-    rate = measure_writing(client, SECONDS)
-    stop.set()
-    for t in threads:
-        t.join()
-    return rate, (cpu_ms(client.pid) - cpu) / (time.time() - start) / 10
+    def run(self, seconds):
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            self.turn(until)
+        self.poll.close()
 
 
 def measure(latencies, refusals, alone, watched):
@@ -160,14 +198,18 @@ def measure(latencies, refusals, alone, watched):
     if not wait_for(lambda: written(client) > first + 1000, 120):
         raise SystemExit("nothing is being played; see %s/logs" % run)
     for phase in range(PHASES):
-        if phase % 2:
-            rate, cpu = with_crowd(client, latencies, refusals)
-            watched.append(rate)
-            print("with %d clients: %.0f matches/s written; the server used %.0f %% of a core" %
-                  (CLIENTS, rate, cpu), flush=True)
-        else:
-            alone.append(measure_writing(client, SECONDS))
-            print("without clients: %.0f matches/s written" % alone[-1], flush=True)
+        speed = measure_writing(client, Crowd(latencies, refusals).run if phase % 2 else time.sleep)
+        (watched if phase % 2 else alone).append(speed)
+        print("%s: %.0f matches/s written; the server used %.0f %% of a core, the clients %.0f %%" %
+              (("with %d clients" % CLIENTS if phase % 2 else "without clients",) + speed), flush=True)
+
+
+def slowed(alone, watched):
+    """The mean slowing in percent, with its standard error: each phase beside the one before it."""
+    ratios = [100 * (1 - w[0] / a[0]) for a, w in zip(alone, watched)]
+    mean = sum(ratios) / len(ratios)
+    spread = (sum((r - mean) ** 2 for r in ratios) / max(1, len(ratios) - 1) / len(ratios)) ** 0.5
+    return mean, spread
 
 
 def main():
@@ -180,8 +222,7 @@ def main():
     finally:
         stop_all(reversed(processes))
     n = sum(len(x) for x in latencies.values())
-    print("%d answers; writing slowed by %.1f %%" % (
-        n, 100 * (1 - sum(watched) / len(watched) / (sum(alone) / len(alone)))))
+    print("%d answers; writing slowed by %.1f %% (standard error %.1f)" % ((n,) + slowed(alone, watched)))
     print("%-32s %8s %8s %8s %8s %8s" % ("view", "cpu ms", "median", "p99", "answers", "too busy"))
     for view in sorted(VIEWS, key=lambda v: -quantile(latencies[v], 0.99)):
         x = latencies[view]

@@ -188,7 +188,7 @@ def sql(s, doc):
     check("SQL must be text", ask({"sql": 5}).status == 400 and ask({}).status == 400)
     forever = {"sql": "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) "
                       "SELECT count(*) FROM c"}
-    slow = [threading.Thread(target=ask, args=(forever,)) for _ in range(3)]
+    slow = [threading.Thread(target=ask, args=({"sql": forever["sql"] + " -- %d" % i},)) for i in range(3)]
     for t in slow:
         t.start()
     time.sleep(0.2)
@@ -201,6 +201,46 @@ def sql(s, doc):
           answer.body)
     for t in slow:
         t.join()
+
+
+def kept(s):
+    """Answers are made once for all who ask at the same time, and for a moment after."""
+    path, fresh = "/api/matches?limit=7", {"Cache-Control": "max-age=1, no-cache"}
+    first = s.call("GET", path, headers=fresh)
+    again = s.call("GET", path)
+    check("an answer is kept, and says how old it is", again.headers["Age"] == "0" and
+          again.body == first.body and again.headers["ETag"] == first.headers["ETag"] and
+          first.headers["Age"] is None, again.headers.items())
+    check("but not for those who want a new one", s.call("GET", path, headers=fresh).headers["Age"] is None)
+    check("and not for other questions", s.call("GET", "/api/matches?limit=8").headers["Age"] is None and
+          len(s.call("GET", "/api/matches?limit=8").json()["matches"]) == 8)
+    check("plain and compressed are two", s.call("GET", path, headers={
+        "Accept-Encoding": "gzip"}).json() == first.json())
+    check("a head may ask for freshness twice", b" 200 " in s.raw(
+        b"GET /api/matches?limit=7 HTTP/1.1\r\nHost: 127.0.0.1\r\nCache-Control: no-cache\r\n"
+        b"Cache-Control: max-age=0\r\nConnection: close\r\n\r\n")[:20])
+    time.sleep(2.2)
+    check("what nobody asked for grows no older than that", s.call("GET", path).headers["Age"] is None)
+    slow = {"sql": "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 2000000) "
+                   "SELECT max(i) FROM c"}
+    answers, start = [], time.time()
+    threads = [threading.Thread(target=lambda: answers.append(s.call("POST", "/api/sql", slow)))
+               for _ in range(24)]
+    for t in threads:
+        t.start()
+    with s.connect() as gone:  # one of those who wait goes
+        body = json.dumps(slow).encode()
+        gone.sendall(b"POST /api/sql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                     b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        time.sleep(0.05)
+    for t in threads:
+        t.join()
+    seconds = {a.json().get("seconds") for a in answers}
+    check("one computation serves all who wait for it", len(answers) == 24 and len(seconds) == 1 and
+          all(a.json().get("rows") == [[2000000]] for a in answers), (seconds, time.time() - start))
+    check("a refusal is not kept", s.call("POST", "/api/sql", {"sql": "SELECT nothing"}).status == 400 and
+          s.call("POST", "/api/sql", {"sql": "SELECT 1"}).json()["rows"] == [[1]])
+    check("the server is well", s.alive())
 
 
 def metrics(s):
@@ -426,6 +466,7 @@ def main():
         transfer(server, policy)
         downloads(server)
         sql(server, doc)
+        kept(server)
         metrics(server)
         live(server)
         play(server, doc)
