@@ -337,51 +337,44 @@ make_task(struct call *c, const char *type, bool slow, task_read *read, void *mo
     return t;
 }
 
-/* Answers with what is kept, or with what somebody else is waiting for already. Says whether the
- * answer has to be made all the same; *answered: but nobody waits for it. */
-static bool
-use_kept(struct call *c, const char *type, const char *key, bool *answered) {
-    int64_t now = clock_mono_us();
-    bool anew;
-    const struct kept_answer *a = kept_find(c->api->kept, key, now, &anew);
-    struct task *t = find_task(c->api, key);
-    *answered = a != NULL;
-    if (a) {
-        struct buf body = {0};
-        buf_add(&body, a->body.at, a->body.len);
-        int age = (int)((now - a->made_us) / 1000000);
-        send_answer(c->q, type, !is_reading(c->q), a->tag, a->zipped, age, &body);
-        return anew && !t;
-    }
-    if (t)
-        add_waiter(t, c->q);
-    return !t;
+static void
+send_kept(struct httpd_request *q, const char *type, const struct kept_answer *a) {
+    struct buf body = {0};
+    int age_s = (int)((clock_mono_us() - a->made_us) / 1000000);
+    buf_add(&body, a->body.at, a->body.len);
+    send_answer(q, type, !is_reading(q), a->tag, a->zipped, age_s, &body);
 }
 
-/* `more` is taken. */
+/* Answers with what is kept, or with what somebody else waits for already, or has the answer made;
+ * an old one serves while it is made anew. `more` is taken. */
 static void
 ask(struct call *c, const char *type, enum ask how, task_read *read, void *more) {
-    bool answered = false;
-    bool zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
-    char *key = how == ASK_FRESH ? NULL : write_key(c->q, zip, how == ASK_SLOW ? more : NULL);
-    bool at_once = http_lists(c->q->head.field[HTTP_CACHE_CONTROL], "no-cache");
+    struct api *api = c->api;
     struct httpd_request *q = c->q;
-    if (key && !at_once && !use_kept(c, type, key, &answered)) {
+    bool zip = http_lists(q->head.field[HTTP_ACCEPT_ENCODING], "gzip"), anew = true;
+    char *key = how == ASK_FRESH ? NULL : write_key(q, zip, how == ASK_SLOW ? more : NULL);
+    const struct kept_answer *a = NULL;
+    struct task *t = NULL;
+    if (key && !http_lists(q->head.field[HTTP_CACHE_CONTROL], "no-cache")) {
+        a = kept_find(api->kept, key, clock_mono_us(), &anew);
+        t = find_task(api, key);
+    }
+    if (t || !anew) {
         free(key);
         free(more);
-        return;
+    } else {
+        t = make_task(c, type, how == ASK_SLOW, read, more, key);
+        if (readers_add(api->readers, &t->job) < 0) {
+            free_task(t);
+            t = NULL;
+        }
     }
-    struct task *t = make_task(c, type, how == ASK_SLOW, read, more, key);
-    if (!answered)
+    if (a) /* after this the request may be gone */
+        send_kept(q, type, a);
+    else if (t)
         add_waiter(t, q);
-    if (readers_add(c->api->readers, &t->job) == 0)
-        return;
-    if (!answered) {
-        free(t->waiters);
-        q->on_gone = NULL;
+    else
         api_refuse(q, 503, "busy", "too many questions wait for the database: ask again");
-    }
-    free_task(t);
 }
 
 void

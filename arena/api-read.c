@@ -3,6 +3,7 @@
 #include "arena/api-int.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,6 +319,54 @@ add_eval(void *arg, const struct store_cell *cell, int cells) {
     return j->out->len > API_ANSWER_MOST;
 }
 
+struct game_series { /* rows on their way to columns, game by game */
+    struct json_out *j;
+    char game[256], column[64]; /* the open ones; "": none */
+};
+
+static void
+close_game(struct game_series *s) {
+    if (*s->column)
+        json_out_close(s->j, ']');
+    if (*s->game)
+        json_out_close(s->j, '}');
+}
+
+static int
+add_game_columns(void *arg, const struct store_cell *cell, int cells) {
+    struct game_series *s = arg;
+    const char *game = row_cell(cell, cells, "game"), *column = row_cell(cell, cells, "column");
+    if (!game || !*game || !column || !*column) /* no key of a learner's */
+        return 0;
+    if (strncmp(game, s->game, sizeof s->game - 1)) {
+        close_game(s);
+        json_out_open(s->j, game, '{');
+        snprintf(s->game, sizeof s->game, "%s", game);
+        *s->column = '\0';
+    }
+    if (strncmp(column, s->column, sizeof s->column - 1)) {
+        if (*s->column)
+            json_out_close(s->j, ']');
+        json_out_open(s->j, column, '[');
+        snprintf(s->column, sizeof s->column, "%s", column);
+    }
+    json_out_real(s->j, NULL, row_number(cell, cells, "value"));
+    return 0;
+}
+
+static int
+write_games(struct task *t, struct store *db, struct json_out *j, const struct store_bind *bind,
+            size_t n) {
+    struct game_series s = {.j = j};
+    struct err e;
+    json_out_open(j, "games", '{');
+    if (store_query(db, "series_games", bind, n, add_game_columns, &s, &e) < 0)
+        return task_fail_store(t, db, &e);
+    close_game(&s);
+    json_out_close(j, '}');
+    return 0;
+}
+
 static int
 read_series(struct task *t, struct store *db, struct json_out *j) {
     struct series *s = mem_zero(1, sizeof *s);
@@ -342,6 +391,8 @@ read_series(struct task *t, struct store *db, struct json_out *j) {
     free(s);
     if (points < 0)
         return task_fail_store(t, db, &e);
+    if (write_games(t, db, j, bind, n) < 0)
+        return -1;
     json_out_open(j, "evals", '[');
     if (store_query(db, "evals", &evals, 1, add_eval, j, &e) < 0)
         return task_fail_store(t, db, &e);

@@ -302,7 +302,7 @@ note_game(void *arg, const struct store_game *g) {
 }
 
 static void
-measure_game(struct naming *a, const struct lesson_game *of) {
+measure_game(struct naming *a, const struct lesson *b, const struct lesson_game *of) {
     const struct store_game *found = NULL;
     bool unique = true;
     for (size_t i = 0; i < a->n; i++)
@@ -314,8 +314,10 @@ measure_game(struct naming *a, const struct lesson_game *of) {
         return;
     struct metrics_game *g = &a->out->game[a->out->games++];
     snprintf(g->name, sizeof g->name, "%s", unique ? found->name : found->spec);
-    for (int seat = 0; seat < 2; seat++)
+    for (int seat = 0; seat < 2; seat++) {
         g->reward[seat] = of->seats[seat] ? of->ret[seat] / (double)of->seats[seat] : (double)NAN;
+        g->baseline[seat] = b->warmup ? (double)NAN : baselines_value(&b->baselines, of->id, seat);
+    }
     g->invalid = of->matches ? (double)of->invalid / (double)of->matches : (double)NAN;
 }
 
@@ -328,7 +330,7 @@ measure_games(struct learner *l) {
     if (store_game_list(l->store, note_game, &a, &e) < 0)
         log_warn(MODULE, "the games have no names in this step's metrics: %s", e.text);
     for (size_t i = 0; i < l->lesson->games; i++)
-        measure_game(&a, &l->lesson->game[i]);
+        measure_game(&a, l->lesson, &l->lesson->game[i]);
 }
 
 static void

@@ -48,6 +48,8 @@ metrics_put(struct buf *out, const struct metrics *m) {
         const struct metrics_game *g = &m->game[i];
         put_game(out, metric_name(METRIC_REWARD_0), g->name, g->reward[0]);
         put_game(out, metric_name(METRIC_REWARD_1), g->name, g->reward[1]);
+        put_game(out, metric_name(METRIC_BASELINE_0), g->name, g->baseline[0]);
+        put_game(out, metric_name(METRIC_BASELINE_1), g->name, g->baseline[1]);
         put_game(out, metric_name(METRIC_INVALID), g->name, g->invalid);
     }
 }

@@ -40,7 +40,7 @@ enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 /* Where a run has several games, each of them besides: "reward_0.kuhn_poker", ... */
 struct metrics_game {
     char name[256]; /* the specification where the name alone is not unique */
-    double reward[2], invalid;
+    double reward[2], baseline[2], invalid;
 };
 
 struct metrics {

@@ -114,6 +114,16 @@ struct store {
     struct buf moves, reply, word; /* scratch of writing */
 };
 
+/* ---- questions.c ---- */
+extern const struct store_named store_questions[]; /* [store_questions_n] */
+extern const int store_questions_n;
+/* SQL for the ids of the policies that `p`, a parameter, may mean. */
+#define STORE_POLICY_IDS(p)                                                        \
+    "SELECT id FROM policy WHERE id = " p " OR name = " p " OR (kind = 'snapshot'" \
+    " AND length(" p ") >= 4 AND substr(name, 1, length(" p ")) = " p ")"          \
+    " OR (" p " = 'latest' AND id = (SELECT policy_after_id FROM step"             \
+    " ORDER BY step DESC LIMIT 1))"
+
 /* ---- open.c ---- */
 #define PATH_ROOM 4096
 /* A path as SQLite's URI, with "?..." behind it. */

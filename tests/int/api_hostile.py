@@ -143,6 +143,23 @@ def good_but_odd(s):
     check("a request byte by byte", statuses(got) == [200], got)
 
 
+def kept_and_gone(s):
+    """Clients that go while the answer they get is made anew for others."""
+    sql = b'{"sql":"SELECT count(*) FROM match"}'
+    post = b"POST /api/sql HTTP/1.1\r\n" + HOST + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(sql) + sql
+    get = b"GET /api/steps?limit=3 HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+    for data in [post, get]:
+        first = s.raw(data)
+        time.sleep(1.2)
+        again = s.raw(data)
+        check("an old answer is sent to one who closes", statuses(first) == statuses(again) == [200] and
+              b"Age:" not in first and again.split(b"\r\n\r\n")[1] == first.split(b"\r\n\r\n")[1], again[:300])
+    for _ in range(20):
+        with s.connect() as c:
+            c.sendall(get)
+    check("and to those who do not wait for it", s.alive())
+
+
 def guards(s):
     port = b"%d" % s.port
     for host, status in [(b"localhost", 200), (b"LOCALHOST:" + port, 200), (b"127.0.0.1:" + port, 200),
@@ -292,6 +309,7 @@ def main():
         malformed(server)
         smuggling(server)
         good_but_odd(server)
+        kept_and_gone(server)
         guards(server)
         bodies(server)
         crowds(server)

@@ -3,6 +3,7 @@
 set -u
 AGON=${AGON:-$PWD/build/agon}
 case $AGON in /*) ;; *) AGON=$PWD/$AGON ;; esac
+export MALLOC_PERTURB_="${MALLOC_PERTURB_:-165}" # memory that was freed is no longer what it was
 work=$(mktemp -d)
 started=
 # What a test started is ended by its process id; nothing else is touched.

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 
+os.environ.setdefault("MALLOC_PERTURB_", "165")  # memory that was freed is no longer what it was
 AGON = os.path.abspath(os.environ.get("AGON", "build/agon"))
 failed = 0
 

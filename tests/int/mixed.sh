@@ -38,6 +38,9 @@ check "an average for each game and role" test "$(one 'select count(*) from base
 check "steps tell each game's rewards" test "$(one "select count(*) from step where step > 0
     and json_extract(extra, '\$.\"reward_0.kuhn_poker\"') is not null
     and json_extract(extra, '\$.\"invalid.tic_tac_toe\"') is not null")" -eq 60
+check "and each role's average in each game" test "$(one "select count(*) from step s, baseline b
+    join game g on g.id = b.game_id where s.step = 60 and b.value =
+    json_extract(s.extra, '\$.\"baseline_' || b.role || '.' || g.name || '\"')")" -eq 6
 check "minimax sits in no match of a game with chance" test "$(one "select count(*) from match m
     join game g on g.id = m.game_id join policy p on p.id in (m.policy0_id, m.policy1_id)
     where p.name = 'minimax' and g.name = 'kuhn_poker'")" -eq 0
@@ -57,6 +60,23 @@ check "a table row for nim, solved and played" in_line one nim "minimax"
 check "a table row for tic-tac-toe, played" in_line one tic_tac_toe "minimax"
 check "evaluations of three games are kept" \
     test "$(one 'select count(distinct game_id) from eval')" -eq 3
+"$AGON" serve --run "$work/one" >"$work/serve.log" 2>&1 &
+server=$!
+started=$server
+for _ in $(seq 100); do test -f "$work/one/serve.json" && break; sleep 0.1; done
+check "the API has each game's series" python3 - "$work/one" <<'PY'
+import json, sys, urllib.request
+card = json.load(open(sys.argv[1] + "/serve.json"))
+with urllib.request.urlopen("http://%s:%d/api/series?points=5" % (card["host"], card["port"]), timeout=5) as r:
+    got = json.load(r)
+assert sorted(got["games"]) == ["kuhn_poker", "nim", "tic_tac_toe"], got["games"]
+for game in got["games"].values():
+    assert sorted(game) == ["baseline_0", "baseline_1", "invalid", "reward_0", "reward_1"], game
+    for column in game.values():
+        assert len(column) == len(got["steps"]["step"]) == 5 and type(column[4]) is float, column
+PY
+kill $server
+wait $server
 "$AGON" eval --run "$work/one" --json >"$work/eval.json"
 check "eval measures each game" test "$(wc -l <"$work/eval.json")" -eq 3
 "$AGON" eval --run "$work/one" --json --game nim >"$work/eval.json"

@@ -11,6 +11,7 @@
 #include "arena/match.h"
 #include "arena/verify.h"
 #include "arena/wire.h"
+#include "policy/mat.h"
 
 enum { MODEL = 1, RANDOM = 2, FIRST = 3, MATCHES = 96 };
 
@@ -312,7 +313,9 @@ test_wrong_options(void **state) {
 }
 
 int
-main(void) {
+main(int argc, char **argv) {
+    (void)argc;
+    mat_choose_kernel(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scripted),   cmocka_unit_test(test_independence),
         cmocka_unit_test(test_faults),     cmocka_unit_test(test_retries),

@@ -10,6 +10,7 @@
 
 #include "learner/lesson.h"
 #include "learner/update.h"
+#include "policy/mat.h"
 #include "policy/score.h"
 #include "tests/unit/learner/bandit.h"
 #include "tests/unit/learner/fixture.h"
@@ -478,7 +479,9 @@ threads_do_not_matter(void **state) {
 }
 
 int
-main(void) {
+main(int argc, char **argv) {
+    (void)argc;
+    mat_choose_kernel(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_the_stated_loss),
         cmocka_unit_test(chunks_add_up),

@@ -304,6 +304,44 @@ test_every_way_finds_the_same(void **state) {
     assert_true(found > 100);
 }
 
+/* Stretches of equal length; of long ones some steps are averaged, the newest among them. */
+static void
+test_series(void **state) {
+    static const char steps[] =
+        "DELETE FROM step; WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+        " WHERE i < %d) INSERT INTO step (step, policy_after_id, snapshot, state, refused, at_ms,"
+        " samples, loss, extra) SELECT i, 2, 'x', 'y', i %% 2, i, 0, i / 1000.0,"
+        " '{\"nodes\":1,\"reward_0.nim(piles=1.5)\":' || i || ',\"invalid.nim(piles=1.5)\":'"
+        " || iif(i < 15, i, 'null') || iif(i < 1000, '', ',\"reward_0.chess\":0.5') || '}' FROM n";
+    struct fixture *f = *state;
+    char sql[1024];
+    struct store_bind points = {":points", NULL, 3},
+                      two[] = {{":points", NULL, 2}, {":from", NULL, 10}, {":to", NULL, 19}};
+    snprintf(sql, sizeof sql, steps, 29);
+    raw(f->path, sql);
+    assert_string_equal(
+        answer(f, "series", &points, 1, " step steps refused loss "),
+        "i:9 i:10 i:5 r:0.0045 ; i:19 i:10 i:5 r:0.0145 ; i:29 i:10 i:5 r:0.0245 ; ");
+    assert_string_equal(answer(f, "series", two, 3, " step steps "), "i:14 i:5 ; i:19 i:5 ; ");
+    assert_string_equal(answer(f, "series_games", two, 3, " game column step value "),
+                        "t:nim(piles=1.5) t:invalid i:14 r:12.0 ; "
+                        "t:nim(piles=1.5) t:invalid i:19 n: ; "
+                        "t:nim(piles=1.5) t:reward_0 i:14 r:12.0 ; "
+                        "t:nim(piles=1.5) t:reward_0 i:19 r:17.0 ; ");
+    assert_string_equal(
+        answer(f, "series_games", &points, 1, " step value "),
+        "i:9 r:4.5 ; i:19 r:12.0 ; i:29 n: ; i:9 r:4.5 ; i:19 r:14.5 ; i:29 r:24.5 ; ");
+    /* More points than steps: one step each. */
+    two[0].number = 2000;
+    assert_int_equal(strlen(answer(f, "series", two, 3, " steps ")), 10 * strlen("i:1 ; "));
+    snprintf(sql, sizeof sql, steps, 9999);
+    raw(f->path, sql);
+    assert_string_equal(answer(f, "series", &points, 1, " step steps "),
+                        "i:3193 i:20 ; i:6513 i:20 ; i:9999 i:21 ; ");
+    assert_non_null(strstr(answer(f, "series_games", &points, 1, " game step value "),
+                           "t:chess i:9999 r:0.5 ; "));
+}
+
 static void
 test_others(void **state) {
     struct fixture *f = *state;
@@ -517,6 +555,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_status, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_matches, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_every_way_finds_the_same, set_up_run, tear_down),
+        cmocka_unit_test_setup_teardown(test_series, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_others, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_payoff_is_the_view, set_up_run, tear_down),
         cmocka_unit_test_setup_teardown(test_all_run_without_parameters, set_up_run, tear_down),
