@@ -79,9 +79,13 @@ const struct kept_answer *
 kept_find(struct kept *k, const char *key, int64_t now_us, bool *anew) {
     const struct kept_answer *a = find(k, key);
     bool may = may_make(k, now_us);
+    int64_t until = a ? a->late_us : 0;
+    if (a && !may && until < a->good_us + KEPT_OLD_US)
+        until = a->good_us + KEPT_OLD_US;
+    if (now_us >= until)
+        a = NULL;
     *anew = !a || (may && now_us >= a->good_us);
-    bool old = a && !may && now_us < a->good_us + KEPT_OLD_US;
-    return a && (old || now_us < a->late_us) ? a : NULL;
+    return a;
 }
 
 void

@@ -1,8 +1,8 @@
 /* The named questions of people and of the API, as SQL: query.c asks them. Parameters that are not
- * given are NULL, which every question takes for "any". :limit rows at most, with ids below :before
- * · :game name or spec · :policy id, name, or the first four or more digits of a snapshot's hash, or
- * latest · :kind, :reason, :level a word of that column · :id, :step numbers · :since, :until
- * milliseconds of UTC · :least, :most turns · :result the seat that won, draw or none. :way and
+ * given are NULL, which every question takes for "any". :limit rows at most, with ids below
+ * :before; :game name or spec; :policy id, name, or the first four or more digits of a snapshot's
+ * hash, or latest; :kind, :reason, :level a word of that column; :id, :step numbers; :since, :until
+ * milliseconds of UTC; :least, :most turns; :result the seat that won, draw or none. :way and
  * :way_id are query.c's own: how matches are searched. */
 #include "store/store-int.h"
 

@@ -113,6 +113,7 @@ test_no_time_left(void **state) {
     }
     add(k, "dear", old - 2000000, old, "again");
     assert_null(kept_find(k, "a", old, &anew));
+    assert_true(anew);
     kept_free(k);
 }
 
