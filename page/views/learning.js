@@ -62,14 +62,24 @@ const isSmall = ({ latest, mixture }) => {
 
 const toStep = step => go(link('matches', { step: Math.round(step) }));
 
-function Charts({ data }) {
+// Of the game that is chosen, where a run has several: its rewards, baselines and invalid replies.
+function columnsOf(data, game) {
+  const own = data.games?.[game] ?? {};
+  return CHARTS.map(c => {
+    const of = c.lines.some(([name]) => own[name]) ? own : data.steps;
+    return {
+      ...c,
+      title: of === own ? `${c.title}: ${game.replaceAll('_', ' ')}` : c.title,
+      series: c.lines.filter(([name]) => of[name]?.some(isNumber)).map(([name, label]) => ({ name: label, values: of[name] })),
+    };
+  });
+}
+
+function Charts({ data, game }) {
   const exact = useMemo(() => nash(data.evals), [data]);
   const others = useMemo(() => versus(data.evals), [data]);
   const x = data.steps.step ?? [];
-  const columns = useMemo(() => CHARTS.map(c => ({
-    ...c,
-    series: c.lines.filter(([name]) => data.steps[name]?.some(isNumber)).map(([name, label]) => ({ name: label, values: data.steps[name] })),
-  })), [data]);
+  const columns = useMemo(() => columnsOf(data, game), [data, game]);
   if (!x.length) return html`<${Nothing}>The learner has not finished a step yet. The charts begin with its first.<//>`;
   const newest = exact.map(e => e.latest.findLast(isNumber)).find(isNumber);
   return html`
@@ -93,13 +103,15 @@ export function Learning({ query }) {
   const steps = useData('/api/steps', { limit: 1 }, 5000);
   const last = steps.data?.steps[0]?.step;
   const choose = name => v => go(link('learning', { ...query, [name]: v }), true);
+  const games = Object.keys(asked.data?.games ?? {});
   return html`
     <${Head} title="Learning">One step takes a batch of finished matches and changes the weights a little. Points are averages over stretches of steps; click one (or press Enter on it) to see its matches.<//>
     <div class="choices">
+      ${games.length > 0 && html`<${Choice} label="Game" value=${query.game} onChange=${choose('game')} options=${[['', 'all games'], ...games.map(g => [g, g.replaceAll('_', ' ')])]}/>`}
       <${Choice} label="Steps" value=${query.from} onChange=${choose('from')}
         options=${[['', 'all'], ...[100, 500, 2000].filter(n => last > n).map(n => [String(last - n), `since step ${count(last - n)}`]),
           ...(query.from && ![100, 500, 2000].some(n => String(last - n) === query.from) ? [[query.from, `since step ${count(Number(query.from))}`]] : [])]}/>
       <${Choice} label="Detail" value=${query.points ?? '200'} onChange=${choose('points')} options=${[['50', 'smooth (50 points)'], ['200', '200 points'], ['1000', 'fine (1000 points)']]}/>
     </div>
-    <${Asked} of=${asked}>${data => html`<${Charts} data=${data}/>`}<//>`;
+    <${Asked} of=${asked}>${data => html`<${Charts} data=${data} game=${query.game}/>`}<//>`;
 }

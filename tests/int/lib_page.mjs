@@ -211,6 +211,24 @@ await group('keys', async () => {
   check('the first Tab is a visible link to the content', skip[0] === 'skip' && skip[1] !== 'none' && skip[2] >= 0, skip);
 });
 
+await group('several games', async () => {
+  await page.route('**/api/series*', async route => {
+    const answer = await route.fetch(), data = await answer.json();
+    data.games = { kuhn_poker: { reward_0: data.steps.step.map(() => 0.25), reward_1: data.steps.step.map(() => -0.25) }, 'nim(piles=2)': {} };
+    await route.fulfill({ response: answer, json: data });
+  });
+  await to(page, '/learning');
+  await page.waitForSelector('main select >> nth=0');
+  await page.getByLabel('Game').selectOption('kuhn_poker');
+  await seen(page, 'Reward by seat: kuhn poker');
+  const titles = await page.evaluate(() => document.querySelector('main').innerText);
+  check('one game\'s charts can be chosen, the others stay those of the run', (await page.evaluate(() => location.hash)).includes('game=kuhn_poker') &&
+    titles.includes('Entropy') && !titles.includes('Entropy: kuhn'), titles.slice(0, 500));
+  await page.getByLabel('Game').selectOption('');
+  await page.waitForFunction(() => !document.querySelector('main').innerText.includes('Reward by seat: '));
+  await page.unroute('**/api/series*');
+});
+
 await group('play', async () => {
   await to(page, '/games/kuhn_poker?against=random');
   await page.waitForSelector('#play button');
