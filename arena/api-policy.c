@@ -191,11 +191,12 @@ static int64_t
 find_outsider(struct results *r, const char *name) {
     struct store_policy p;
     long long step = -1;
-    char digits[HASH_HEX] = "", label[128];
+    char digits[HASH_HEX] = "", label[STORE_LABEL];
     int got = 0;
     if (sscanf(name, "step %lld (%8[0-9a-f])", &step, digits) == 2) {
         got = store_policy_find(r->db, digits, &p, NULL) == 1;
-        snprintf(label, sizeof label, "step %lld (%.8s)", step, digits);
+        if (got)
+            store_policy_label(&p, label);
         got = got && !strcmp(label, name);
     } else if (store_policy_find(r->db, name, &p, NULL) == 1) {
         got = !strcmp(p.name, name);

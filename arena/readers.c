@@ -62,7 +62,7 @@ take(struct queue *q, bool no_slow) {
 
 static void
 work_on(struct readers *r, struct read_job *j, struct store **db) {
-    struct err why = {""};
+    struct err why = {.text = ""};
     if (!*db)
         *db = store_open(r->database, STORE_READ, false, &why);
     j->work(j, *db, &why);

@@ -24,12 +24,9 @@ shorten(const char *whole, size_t n, char *out, size_t cap) {
     snprintf(out, cap, "%.*s%s%s", (int)head, whole, gap, rest);
 }
 
-int
-err_set(struct err *e, const char *fmt, ...) {
-    if (!e)
-        return -1;
-    va_list ap, again;
-    va_start(ap, fmt);
+static void
+set(struct err *e, bool usage, const char *fmt, va_list ap) {
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(e->text, sizeof e->text, fmt, ap);
     char *whole = n >= (int)sizeof e->text ? malloc((size_t)n + 1) : NULL;
@@ -39,6 +36,25 @@ err_set(struct err *e, const char *fmt, ...) {
         free(whole);
     }
     va_end(again);
+    e->usage = usage;
+}
+
+int
+err_set(struct err *e, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    if (e)
+        set(e, false, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int
+err_usage(struct err *e, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    if (e)
+        set(e, true, fmt, ap);
     va_end(ap);
     return -1;
 }
@@ -54,7 +70,10 @@ err_prefix(struct err *e, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(prefix.text, sizeof prefix.text, fmt, ap);
     va_end(ap);
-    return err_set(e, "%s: %s", prefix.text, old);
+    bool usage = e->usage;
+    err_set(e, "%s: %s", prefix.text, old);
+    e->usage = usage;
+    return -1;
 }
 
 void

@@ -5,13 +5,18 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdbool.h>
+
 struct err {
     char text[1024];
+    bool usage; /* the command line is at fault */
 };
 
 /* Sets the sentence; always returns -1, so that `return err_set(e, ...)` reads well. e may be
  * NULL. */
 int err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a command line that is wrong whatever the files say. */
+int err_usage(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Puts "prefix: " before what is there already; returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

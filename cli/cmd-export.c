@@ -44,7 +44,7 @@ find_word(const char *flag, const char *value, const char *(*name)(int), int cou
         text_fmt(&t, "%s%s", i ? ", " : "", name(i));
     }
     if (value && *out < 0)
-        return err_set(e, "--%s %.40s: there are %s", flag, value, list);
+        return err_usage(e, "--%s %.40s: there are %s", flag, value, list);
     return 0;
 }
 
@@ -178,7 +178,7 @@ choose_format(struct job *j, const struct cmd_args *a, struct err *e) {
             j->format = formats[i].format;
             given++;
         }
-    return given > 1 ? err_set(e, "--pgn, --csv and --html: only one of them can be had at once")
+    return given > 1 ? err_usage(e, "--pgn, --csv and --html: only one of them can be had at once")
                      : 0;
 }
 
@@ -189,8 +189,8 @@ write_html(struct job *j, const struct cmd_args *a, struct err *e) {
                                         "before", "from",   "to",     NULL};
     for (int i = 0; unfit[i]; i++)
         if (cmd_flag(a, unfit[i]))
-            return err_set(e, "--%s: a page shows one match (--match ID) or the whole run",
-                           unfit[i]);
+            return err_usage(e, "--%s: a page shows one match (--match ID) or the whole run",
+                             unfit[i]);
     if (run_number("--match", cmd_flag(a, "match"), 1, INT64_MAX, 0, &id, e) < 0)
         return -1;
     return export_html(&j->x, id);
@@ -223,9 +223,9 @@ static int export(struct job *j, const struct cmd_args *a, struct err *e) {
     if (choose_format(j, a, e) < 0)
         return -1;
     if (html && a->words)
-        return err_set(e, "--html names its file itself: %.200s is one too many", a->word[0]);
+        return err_usage(e, "--html names its file itself: %.200s is one too many", a->word[0]);
     if (!html && cmd_flag(a, "match"))
-        return err_set(e, "--match: say --html FILE too; else --from ID --to ID is one match");
+        return err_usage(e, "--match: say --html FILE too; else --from ID --to ID is one match");
     if (run_open(&j->x.run, cmd_flag(a, "run"), e) < 0 ||
         store_run_identity(j->x.run.store, j->x.identity, e) < 0 ||
         (!html && read_filter(j, a, e) < 0))

@@ -382,7 +382,7 @@ check(const struct cmd_args *a, long long matches, uint64_t seed, struct err *e)
     if (cmd_flag(a, "all"))
         return check_all(matches, seed, e);
     if (a->words < 2)
-        return err_set(e, "which game? `agon games check NAME`, or --all");
+        return err_usage(e, "which game? `agon games check NAME`, or --all");
     return check_one(a->word[1], matches, seed, e);
 }
 
@@ -404,7 +404,7 @@ run_games(const struct cmd_args *a, struct err *e) {
         run_number("--seed", cmd_flag(a, "seed"), 0, INT64_MAX, 1, &seed, e) < 0)
         return -1;
     if (a->words > 2 && strcmp(what, "conform") != 0)
-        return err_set(e, "\"%.40s\" is one argument too many", a->word[2]);
+        return err_usage(e, "\"%.40s\" is one argument too many", a->word[2]);
     if (!strcmp(what, "list"))
         return list(cmd_flag(a, "json") != NULL, e);
     if (!strcmp(what, "check"))
@@ -414,13 +414,13 @@ run_games(const struct cmd_args *a, struct err *e) {
             return other[i].run(a, e);
     bool shows = !strcmp(what, "show"), solves = !strcmp(what, "solve");
     if (!shows && !solves)
-        return err_set(
+        return err_usage(
             e,
             "\"%.40s\" is none of list, show, check, solve, conform, add, remove and new "
             "(agon games show NAME prints a game)",
             what);
     if (!spec)
-        return err_set(e, "which game? `agon games %s NAME` (`agon games` lists them)", what);
+        return err_usage(e, "which game? `agon games %s NAME` (`agon games` lists them)", what);
     return shows ? show(spec, (uint64_t)seed, e)
                  : solve(spec, (int)rounds, seconds, cmd_flag(a, "json"), e);
 }

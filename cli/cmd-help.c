@@ -66,8 +66,7 @@ run_help(const struct cmd_args *a, struct err *e) {
     if (a->flags)
         return 0;
     if (a->words && !c) {
-        cmd_unknown(a->word[0], e);
-        return CMD_WRONG;
+        return cmd_unknown(a->word[0], e);
     }
     cmd_print_help(c, stdout);
     return 0;

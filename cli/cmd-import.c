@@ -259,7 +259,7 @@ import(struct job *j, const struct cmd_args *a, struct err *e) {
     const char *remove = cmd_flag(a, "remove");
     bool list = cmd_flag(a, "list") != NULL;
     if (!a->words && !list && !remove)
-        return err_set(e, "say which file: agon import results.pgn");
+        return err_usage(e, "say which file: agon import results.pgn");
     if (run_open(&j->run, cmd_flag(a, "run"), e) < 0 ||
         store_run_identity(j->run.store, j->identity, e) < 0 ||
         choose_game(j, cmd_flag(a, "game"), e) < 0)

@@ -9,7 +9,7 @@ static int
 run(const struct cmd_args *a, struct err *e) {
     const char *folder = cmd_flag(a, "run");
     if (!folder)
-        return err_set(e, "--run DIR is needed: the folder of a run that agon serve is serving");
+        return err_usage(e, "--run DIR is needed: the folder of a run that agon serve is serving");
     return learn_run(folder, e);
 }
 

@@ -292,7 +292,7 @@ read_all(struct job *j, const struct cmd_args *a, struct err *e) {
     long long first, last;
     const char *parser = cmd_flag(a, "answer");
     if (!parser)
-        return err_set(e, "which parser? --answer bracket, boxed, line or whole");
+        return err_usage(e, "which parser? --answer bracket, boxed, line or whole");
     j->answer = answer_find(parser, e);
     if (!j->answer || run_number("--from", cmd_flag(a, "from"), 0, most, 0, &first, e) < 0 ||
         run_number("--to", cmd_flag(a, "to"), 0, most, most, &last, e) < 0 ||

@@ -68,9 +68,9 @@ fill(struct unit *u, const struct cmd_args *a, struct err *e) {
     const char *user = cmd_flag(a, "user"), *home = getenv("AGON_HOME");
     u->verb = a->words ? a->word[0] : "train";
     if (strcmp(u->verb, "train") && strcmp(u->verb, "serve"))
-        return err_set(e, "%.40s: train or serve is needed", u->verb);
+        return err_usage(e, "%.40s: train or serve is needed", u->verb);
     if (!dir && !config)
-        return err_set(e, "say which run: agon systemd %s CONFIG, or --run DIR", u->verb);
+        return err_usage(e, "say which run: agon systemd %s CONFIG, or --run DIR", u->verb);
     if (!dir && prepare_dir(config, run, e) < 0)
         return -1;
     if (!realpath("/proc/self/exe", u->program))
@@ -85,7 +85,7 @@ fill(struct unit *u, const struct cmd_args *a, struct err *e) {
     snprintf(u->user, sizeof u->user, "%s", user ? user : p ? p->pw_name : "agon");
     if (!*u->user || u->user[strspn(u->user, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                              "0123456789_-.")])
-        return err_set(e, "--user %.40s: this cannot be a user's name", u->user);
+        return err_usage(e, "--user %.40s: this cannot be a user's name", u->user);
     return 0;
 }
 

@@ -176,7 +176,7 @@ read_every(const char *given, double *out, struct err *e) {
     char *end = NULL;
     *out = given ? strtod(given, &end) : EVERY;
     if (given && (end == given || *end || !(*out >= 0.1 && *out <= EVERY_MOST)))
-        return err_set(e, "--every %.40s: seconds from 0.1 to %d are needed", given, EVERY_MOST);
+        return err_usage(e, "--every %.40s: seconds from 0.1 to %d are needed", given, EVERY_MOST);
     return 0;
 }
 

@@ -13,7 +13,7 @@ read_time(const char *text, double *seconds, struct err *e) {
     double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : 1;
     bool known = *end == '\0' || ((*end == 's' || *end == 'm' || *end == 'h') && !end[1]);
     if (end == text || !known || !(*seconds > 0) || *seconds > 1e7)
-        return err_set(e, "--time: \"%s\" is no time; write 90s, 5m or 1.5h", text);
+        return err_usage(e, "--time: \"%s\" is no time; write 90s, 5m or 1.5h", text);
     *seconds *= unit;
     return 0;
 }

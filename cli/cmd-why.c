@@ -310,8 +310,7 @@ run_why(const struct cmd_args *a, struct err *e) {
     const char *match = cmd_flag(a, "match");
     int status = -1;
     if (!match == !a->words) {
-        err_set(e, "a step or a match is needed: `agon why STEP`, `agon why --match ID`");
-        status = CMD_WRONG;
+        err_usage(e, "a step or a match is needed: `agon why STEP`, `agon why --match ID`");
     } else if (!listing_style(a, &j.listing.style, e) && !run_open(&j.run, cmd_flag(a, "run"), e)) {
         j.baseline = conf_text(j.run.conf, "learner.baseline");
         status = match ? why_match(&j, match, e) : why_step(&j, a, e);

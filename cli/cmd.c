@@ -44,8 +44,8 @@ cmd_unknown(const char *name, struct err *e) {
         near_offer(&near, commands[i]->name);
     utf8_show(name, shown, sizeof shown);
     if (near.best[0])
-        return err_set(e, "there is no command \"%s\"; did you mean \"%s\"?", shown, near.best);
-    return err_set(e, "there is no command \"%s\" (`agon help` lists them all)", shown);
+        return err_usage(e, "there is no command \"%s\"; did you mean \"%s\"?", shown, near.best);
+    return err_usage(e, "there is no command \"%s\" (`agon help` lists them all)", shown);
 }
 
 static int

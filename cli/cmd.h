@@ -10,9 +10,6 @@
 
 #define CMD_MAX_VALUES 64
 
-/* What run() returns, with e filled, where the command line itself is wrong. */
-#define CMD_WRONG (-2)
-
 struct cmd_flag {
     const char *name;  /* "run" for --run */
     const char *value; /* "DIR"; NULL: a switch without a value */
@@ -38,8 +35,8 @@ struct cmd {
     const struct cmd_flag *flags; /* ends with a NULL name; NULL: none */
     /* computes with the transformer: the BLAS kernel is chosen first */
     bool needs_mat;
-    /* Returns the exit status; or, with e filled (printed as "agon NAME: ..."), -1 for exit status
-     * 1, CMD_WRONG for 2. */
+    /* Returns the exit status; or -1 with e filled (printed as "agon NAME: ..."): exit status 1, or
+     * 2 where the command line itself is wrong (err_usage()). */
     int (*run)(const struct cmd_args *a, struct err *e);
 };
 

@@ -87,7 +87,7 @@ check_server(struct doctor *d) {
     char path[RUN_PATH + 32];
     snprintf(path, sizeof path, "%s/serve.json", d->dir);
     struct http *h = held ? server_connect(d->dir) : NULL;
-    struct err e = {"it has not written serve.json"};
+    struct err e = {.text = "it has not written serve.json"};
     if (h && http_call(h, "GET", "/api/health", NULL, 0, 5, &e) == 200)
         doctor_tell(d, FINE, "server", NULL, "it runs and answers");
     else if (held)

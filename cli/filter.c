@@ -20,7 +20,7 @@ filter_word(const char *flag, const char *value, const char *const *words, struc
             return 0;
         text_fmt(&t, "%s%s", i ? ", " : "", words[i]);
     }
-    return err_set(e, "%s %s: there are %s", flag, utf8_show(value, shown, sizeof shown), list);
+    return err_usage(e, "%s %s: there are %s", flag, utf8_show(value, shown, sizeof shown), list);
 }
 
 static int
@@ -119,7 +119,7 @@ filter_range(const char *flag, const char *value, int64_t out[2], struct err *e)
         out[1] = take_number(&at);
     }
     if (*at || (out[0] < 0 && out[1] < 0) || (out[1] >= 0 && out[0] > out[1]))
-        return err_set(e, "%s %s: a number (5) or a range (5-8, 5-, -8) is needed", flag,
-                       utf8_show(value, shown, sizeof shown));
+        return err_usage(e, "%s %s: a number (5) or a range (5-8, 5-, -8) is needed", flag,
+                         utf8_show(value, shown, sizeof shown));
     return 0;
 }

@@ -31,16 +31,16 @@ split_words(const char *line, char *room, const char **word, struct err *e) {
         while (*at == ' ' || *at == '\t' || *at == '\n')
             at++;
         if (!*at)
-            return n ? n : err_set(e, "--exec: the command is empty");
+            return n ? n : err_usage(e, "--exec: the command is empty");
         if (n == REGISTRY_WORDS)
-            return err_set(e, "--exec: the command has more than %d words", REGISTRY_WORDS);
+            return err_usage(e, "--exec: the command has more than %d words", REGISTRY_WORDS);
         word[n++] = room;
         for (char quote = 0; *at && (quote || !strchr(" \t\n", *at)); at++) {
             if (quote ? *at == quote : *at == '"' || *at == '\'') {
                 quote = quote ? '\0' : *at;
                 if (!quote || strchr(at + 1, quote))
                     continue;
-                return err_set(e, "--exec: a quote is not closed");
+                return err_usage(e, "--exec: a quote is not closed");
             }
             if (*at == '\\' && at[1] && quote != '\'')
                 at++;
@@ -80,7 +80,7 @@ put_seconds(json_t *row, const struct cmd_args *a, struct err *e) {
     char *end = NULL;
     double seconds = text ? strtod(text, &end) : 2;
     if (text && (end == text || *end || !(seconds >= 0.01 && seconds <= 3600)))
-        return err_set(e, "--deadline is \"%.40s\"; it must be seconds from 0.01 to 3600", text);
+        return err_usage(e, "--deadline is \"%.40s\"; it must be seconds from 0.01 to 3600", text);
     json_object_set_new(row, "deadline", json_real(seconds));
     return 0;
 }
@@ -102,7 +102,7 @@ row_of_command(const struct cmd_args *a, const char *command, struct err *e) {
         row = json_pack("{s:s,s:o,s:s,s:s,s:I}", "kind", "program", "command", words, "program",
                         program, "folder", folder, "memory_mb", (json_int_t)memory);
         if (!row || json_array_size(words) != (size_t)n)
-            err_set(e, "--exec: the command is no UTF-8");
+            err_usage(e, "--exec: the command is no UTF-8");
         if (row && (json_array_size(words) != (size_t)n || put_seconds(row, a, e) < 0)) {
             json_decref(row);
             row = NULL;

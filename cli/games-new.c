@@ -199,7 +199,7 @@ int
 games_new(const struct cmd_args *a, struct err *e) {
     char name[NAME_MOST + 1], headers[PATH_MOST];
     if (a->words < 2)
-        return err_set(e, "which file? `agon games new mygame.c`");
+        return err_usage(e, "which file? `agon games new mygame.c`");
     const char *path = a->word[1];
     if (name_of(path, name, e) < 0)
         return -1;

@@ -133,7 +133,7 @@ games_probe(const struct cmd_args *a, struct err *e) {
     /* The game must not write into the answer. */
     int out = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    struct err why = {""};
+    struct err why = {.text = ""};
     int played = 0, status = examine(request, &played, &why);
     char shown[sizeof why.text];
     json_t *answer = json_pack("{s:i,s:s,s:i,s:O}", "status", status, "why",

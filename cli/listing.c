@@ -19,7 +19,7 @@ listing_style(const struct cmd_args *a, enum listing_style *out, struct err *e) 
         if (!cmd_flag(a, flags[i]))
             continue;
         if (given)
-            return err_set(e, "--%s and --%s: one of them is enough", given, flags[i]);
+            return err_usage(e, "--%s and --%s: one of them is enough", given, flags[i]);
         given = flags[i];
         *out = (enum listing_style)i;
     }

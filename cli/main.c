@@ -57,7 +57,7 @@ finish(const char *name, int status, const struct err *e) {
         say(name, e);
     else if (lost && !is_reader_gone())
         fprintf(stderr, "agon %s: cannot write the output: %s\n", name, strerror(why));
-    if (status == CMD_WRONG)
+    if (status < 0 && e->usage)
         return 2;
     return status < 0 || (lost && !status) ? 1 : status;
 }
@@ -73,7 +73,7 @@ asks_help(char **argv) {
 static int
 run(const struct cmd *c, char **argv) {
     struct cmd_args a = {.argv = argv};
-    struct err e = {""};
+    struct err e = {.text = ""};
     child_follow_parent();
     if (asks_help(argv + 2)) {
         cmd_print_help(c, stdout);
@@ -88,7 +88,7 @@ run(const struct cmd *c, char **argv) {
 
 static int
 answer(int argc, char **argv) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     if (argc < 2) {
         cmd_print_help(NULL, stderr);
         return 2;

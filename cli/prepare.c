@@ -25,13 +25,13 @@ static int
 find_dir(const struct cmd_args *a, char out[PREPARE_PATH], struct err *e) {
     const char *dir = cmd_flag(a, "run");
     if (!dir && !a->words)
-        return err_set(e, "say which configuration: agon train configs/kuhn.yaml");
+        return err_usage(e, "say which configuration: agon train configs/kuhn.yaml");
     if (!dir)
         return prepare_dir(a->word[0], out, e);
     if (!*dir)
-        return err_set(e, "--run: an empty name is no folder");
+        return err_usage(e, "--run: an empty name is no folder");
     if (snprintf(out, PREPARE_PATH, "%s", dir) >= PREPARE_PATH)
-        return err_set(e, "--run: the path is too long");
+        return err_usage(e, "--run: the path is too long");
     return 0;
 }
 

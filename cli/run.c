@@ -73,9 +73,9 @@ run_find(const char *dir, char out[RUN_PATH], struct err *e) {
                        root);
     }
     if (!*dir)
-        return err_set(e, "--run: an empty name is no folder");
+        return err_usage(e, "--run: an empty name is no folder");
     if (snprintf(out, RUN_PATH, "%s", dir) >= RUN_PATH)
-        return err_set(e, "--run: the path is longer than %d bytes", RUN_PATH - 1);
+        return err_usage(e, "--run: the path is longer than %d bytes", RUN_PATH - 1);
     struct stat st;
     if (stat(dir, &st) < 0)
         return err_set(e, "--run %s: %s", dir, strerror(errno));
@@ -121,8 +121,10 @@ open_run(struct run *r, const char *dir, bool optional, struct err *e) {
         bad = open_parts(r, e);
     } else {
         r->dir[0] = '\0';
-        if (dir || !optional)
-            bad = err_set(e, "%s", why.text);
+        if (dir || !optional) {
+            *e = why;
+            bad = -1;
+        }
     }
     if (!bad)
         bad = find_games(r, e);
@@ -307,8 +309,8 @@ run_number(const char *flag, const char *text, long long min, long long max, lon
     errno = 0;
     long long v = strtoll(text, &end, 10);
     if (errno || end == text || *end || v < min || v > max)
-        return err_set(e, "%s %s: a whole number from %lld to %lld is needed", flag, text, min,
-                       max);
+        return err_usage(e, "%s %s: a whole number from %lld to %lld is needed", flag, text, min,
+                         max);
     *out = v;
     return 0;
 }

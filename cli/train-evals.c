@@ -60,7 +60,7 @@ send_one(struct train_evals *v, struct http *http, struct err *e) {
 
 void
 train_evals_send(struct train_evals *v, struct http *http) {
-    struct err e = {"the server cannot be reached"};
+    struct err e = {.text = "the server cannot be reached"};
     while (json_array_size(v->waiting) && http && send_one(v, http, &e))
         continue;
     bool wait = json_array_size(v->waiting);

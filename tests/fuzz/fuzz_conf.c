@@ -26,7 +26,7 @@ check_round_trip(const struct conf *c) {
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct conf *c = conf_new();
-    struct err e = {""};
+    struct err e = {.text = ""};
     if (conf_parse(c, (const char *)data, size, "in", &e) == 0)
         check_round_trip(c);
     else

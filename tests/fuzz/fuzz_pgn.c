@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct pgn_sums s;
-    struct err e = {""};
+    struct err e = {.text = ""};
     if (pgn_sum("x.pgn", (const char *)data, size, "me", &s, &e) < 0) {
         ensure(!strncmp(e.text, "x.pgn:", 6) && !s.pair);
         return 0;

@@ -43,7 +43,7 @@ check_scene(const struct scene *s, const struct hello *h) {
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct hello h = {0};
     if (!size)
         return 0;

@@ -68,7 +68,7 @@ each(void *arg, const struct store_cell *cell, int cells) {
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct buf out = {0};
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct store_sql q = {
         .rows = 20, .bytes = 1 << 16, .most_us = 100000, .arg = &out, .heads = heads, .each = each};
     open_once();

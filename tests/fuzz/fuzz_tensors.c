@@ -17,7 +17,7 @@ check_tensor(const struct tensors *t, const char *name) {
                  {{1, 1}, 2, 1}, {{0, 7}, 2, 0}, {{1, 2, 3}, 3, 6}, {{8}, 1, 8}};
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
         float out[8];
-        struct err e = {""};
+        struct err e = {.text = ""};
         if (tensors_read(t, name, tries[i].shape, tries[i].dims, out, &e) < 0) {
             ensure(e.text[0]);
             continue;
@@ -30,7 +30,7 @@ check_tensor(const struct tensors *t, const char *name) {
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct buf bytes = {0};
-    struct err e = {""};
+    struct err e = {.text = ""};
     buf_add(&bytes, data, size);
     struct tensors *t = tensors_decode(&bytes, "in", &e);
     ensure(!bytes.at);

@@ -9,11 +9,12 @@ says() { # pattern, command...: exit status 0 and such a line
     shift
     "$@" >"$work/says" 2>&1 && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
 }
-refuses() { # pattern, command...: exit status 1 and such a line
+refuses() { # pattern, command...: exit status 1 or 2 and such a line
     pattern=$1
     shift
     "$@" >"$work/says" 2>&1
-    [ $? -eq 1 ] && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
+    status=$?
+    { [ $status -eq 1 ] || [ $status -eq 2 ]; } && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
 }
 last() { sql "$1/run.db" 'select max(step) from step'; }
 

@@ -39,8 +39,8 @@ expect 1 err 'agon options: no option'"'"'s key starts with "--yaml"' options --
 expect 2 err 'agon help: there is no command "trian"; did you mean "train"?' help trian
 expect 2 err 'agon why: a step or a match is needed' why
 expect 2 err 'agon why: a step or a match is needed' why 3 --match 3
-expect 1 err '--run: an empty name is no folder' matches --run ''
-expect 1 err '--run: an empty name is no folder' train --run ''
+expect 2 err '--run: an empty name is no folder' matches --run ''
+expect 2 err '--run: an empty name is no folder' train --run ''
 
 # The place stands in front of a sentence once.
 once() { # place, command...
@@ -65,9 +65,9 @@ check "with a later template" try "prompt.follow_up: " prompt.mode=conversation 
 check "with a section" try '--set: "learner" is a section' learner=3
 
 # What was typed comes back readable, and does not push out what is wrong with it.
-expect 1 err '--seed \x1b[2J\xff\x0a1: a whole number' games show nim --seed "$(printf '\033[2J\377\n1')"
-expect 1 err ' ... ' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
-expect 1 err 'a whole number from 0' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
+expect 2 err '--seed \x1b[2J\xff\x0a1: a whole number' games show nim --seed "$(printf '\033[2J\377\n1')"
+expect 2 err ' ... ' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
+expect 2 err 'a whole number from 0' games show nim --seed "$(head -c 100000 /dev/zero | tr '\0' 9)"
 
 "$AGON" >"$work/out" 2>"$work/err"
 check "no command: help and status 2" test $? -eq 2 -a ! -s "$work/out" -a -s "$work/err"

@@ -9,12 +9,12 @@ says() { # pattern, command...: the output holds it
     shift
     "$@" 2>&1 | tee "$work/says" | grep -q -e "$pattern" || { cat "$work/says"; return 1; }
 }
-refuses() { # pattern, command...: fails with exit status 1 and such a sentence
+refuses() { # pattern, command...: fails with exit status 1 or 2 and such a sentence
     pattern=$1
     shift
     "$@" >"$work/says" 2>&1
     status=$?
-    [ $status -eq 1 ] && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
+    { [ $status -eq 1 ] || [ $status -eq 2 ]; } && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
 }
 json() { # expression over o, command...: true of the one line of JSON that it prints
     expression=$1

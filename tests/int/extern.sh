@@ -13,12 +13,12 @@ says() { # pattern, command...: it succeeds, and its output holds the pattern
     shift
     "$@" >"$work/says" 2>&1 && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
 }
-refuses() { # pattern, command...: it fails with exit status 1 and such a sentence, not by a signal
+refuses() { # pattern, command...: it fails with exit status 1 or 2 and such a sentence, not by a signal
     pattern=$1
     shift
     "$@" >"$work/says" 2>&1
     status=$?
-    [ $status -eq 1 ] && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
+    { [ $status -eq 1 ] || [ $status -eq 2 ]; } && grep -q -e "$pattern" "$work/says" || { cat "$work/says"; return 1; }
 }
 eval_game() { # game, matches
     "$AGON" eval --game "$1" --policy random --against first --matches "$2" --json

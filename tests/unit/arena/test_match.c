@@ -51,7 +51,7 @@ record_free(struct record *r) {
 static void
 setup_from(struct setup *s, const char *yaml) {
     struct conf *c = conf_new();
-    struct err e = {""};
+    struct err e = {.text = ""};
     if (conf_parse(c, yaml, strlen(yaml), "test", &e) < 0 || setup_load(s, c, &e) < 0)
         fail_msg("%s", e.text);
     conf_free(c);
@@ -59,7 +59,7 @@ setup_from(struct setup *s, const char *yaml) {
 
 static struct runner *
 runner_with_all(const struct setup *s) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct runner *r = runner_new(s);
     struct model *m = model_new(&s->model);
     model_init(m, 3, 0.2);
@@ -226,7 +226,7 @@ play_two(const struct setup *s, int inflight, struct record *out) {
     struct setup view[2] = {setup_view(s, &s->games[0]), setup_view(s, &s->games[1])};
     struct checked c = {.record = out};
     struct runner *r = runner_new(s);
-    struct err e = {""};
+    struct err e = {.text = ""};
     for (int i = 0; i < 2; i++) {
         runner_add_game(r, i ? TTT : KUHN, &view[i]);
         c.verify[i] = verify_new(&view[i], tell, NULL);
@@ -303,7 +303,7 @@ test_wrong_options(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct conf *c = conf_new();
         struct setup s;
-        struct err e = {""};
+        struct err e = {.text = ""};
         assert_int_equal(conf_parse(c, wrong[i][0], strlen(wrong[i][0]), "test", &e), 0);
         assert_int_equal(setup_load(&s, c, &e), -1);
         if (!strstr(e.text, wrong[i][1]))

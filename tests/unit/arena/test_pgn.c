@@ -25,7 +25,7 @@ sum(const char *text) {
 static void
 bad_bytes(const char *text, size_t n, const char *words) {
     struct pgn_sums s;
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(pgn_sum("x.pgn", text, n, "me", &s, &e), -1);
     assert_null(s.pair);
     if (!strstr(e.text, words))

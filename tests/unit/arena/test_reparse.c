@@ -33,7 +33,7 @@ on_change(void *arg, const struct reparse_change *c) {
 
 static void
 load(struct setup *s, struct conf **c, const char *const *options) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     *c = conf_new();
     for (; *options; options++)
         if (conf_set(*c, *options, &e) < 0)

@@ -28,7 +28,7 @@ note(void *arg, const struct verify_problem *p) {
 
 static void
 load(struct setup *s, struct conf **c, const char *const *options) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     *c = conf_new();
     for (; *options; options++)
         if (conf_set(*c, *options, &e) < 0)
@@ -48,7 +48,7 @@ tiny_model(const struct setup *s) {
 static void
 play(const struct setup *s, int n, bool model, void (*done)(void *, const struct store_match *),
      void *arg) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct runner *r = runner_new(s);
     assert_int_equal(runner_add_scripted(r, 1, "random", &e), 0);
     if (model)

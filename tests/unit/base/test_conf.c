@@ -174,7 +174,7 @@ test_refusals(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct conf *c = conf_new();
-        struct err e = {"accepted"};
+        struct err e = {.text = "accepted"};
         int got = conf_parse(c, refusals[i].yaml, strlen(refusals[i].yaml), "a.yaml", &e);
         if (got != -1 || strncmp(e.text, refusals[i].start, strlen(refusals[i].start)) ||
             !strstr(e.text, refusals[i].holds))

@@ -25,7 +25,16 @@ test_err(void **state) {
     assert_string_equal(e.text, "row 3 is bad");
     assert_int_equal(err_prefix(&e, "%s:%d", "a.yaml", 7), -1);
     assert_string_equal(e.text, "a.yaml:7: row 3 is bad");
+    assert_false(e.usage);
+    assert_int_equal(err_usage(&e, "--limit %s: a number is needed", "x"), -1);
+    assert_string_equal(e.text, "--limit x: a number is needed");
+    err_prefix(&e, "agon matches");
+    assert_string_equal(e.text, "agon matches: --limit x: a number is needed");
+    assert_true(e.usage);
+    err_set(&e, "something else");
+    assert_false(e.usage);
     assert_int_equal(err_set(NULL, "nobody listens"), -1);
+    assert_int_equal(err_usage(NULL, "nobody listens"), -1);
     assert_int_equal(err_prefix(NULL, "nobody listens"), -1);
 }
 

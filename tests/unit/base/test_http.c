@@ -49,7 +49,7 @@ calls(void **state) {
     (void)state;
     struct tiny_server s = {.answer = echo};
     tiny_start(&s);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct http *h = client(&s, "secret");
     assert_int_equal(http_call(h, "POST", "/api/x", "{\"a\":1}", 7, 5, &e), 200);
     json_t *v = http_json(h, &e);
@@ -86,7 +86,7 @@ refusals(void **state) {
     (void)state;
     struct tiny_server s = {.answer = echo};
     tiny_start(&s);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct http *h = client(&s, NULL);
     assert_int_equal(http_call(h, "POST", "/refuse", "{}", 2, 5, &e), 409);
     assert_int_equal(http_refusal(h, &e), -1);
@@ -109,7 +109,7 @@ lost_connections(void **state) {
     (void)state;
     struct tiny_server s = {.answer = echo};
     tiny_start(&s);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct http *h = client(&s, NULL);
     int64_t start = clock_mono_us();
     assert_int_equal(http_call(h, "GET", "/hang", NULL, 0, 0.2, &e), -1);
@@ -131,7 +131,7 @@ sent_once(void **state) {
     (void)state;
     struct tiny_server s = {.answer = echo};
     tiny_start(&s);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct http *h = client(&s, NULL);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(http_call(h, "POST", "/ok", "{}", 2, 5, &e), 200);

@@ -433,7 +433,7 @@ a_process_that_fails_is_told(void **state) {
         {"read x; cat /dev/zero >&2", "no answer", PROCESS_TIME, 0.2},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct err e = {""};
+        struct err e = {.text = ""};
         char answer[100];
         struct process *p = shell(bad[i].script);
         usleep(strstr(bad[i].script, "early") ? 100000 : 0);

@@ -24,7 +24,7 @@ static const char *const fixture_options[] = {
 static inline struct conf *
 fixture_conf(const char *const *more) {
     struct conf *c = conf_new();
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     for (int pass = 0; pass < 2; pass++) {
         for (const char *const *o = pass ? more : fixture_options; o && *o; o++) {
             if (conf_set(c, *o, &e) < 0) {
@@ -40,7 +40,7 @@ static inline struct plan
 fixture_plan(const char *const *more) {
     struct conf *c = fixture_conf(more);
     struct plan p;
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     if (plan_from(&p, c, &e) < 0) {
         fprintf(stderr, "%s\n", e.text);
         abort();

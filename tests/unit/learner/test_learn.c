@@ -305,7 +305,7 @@ static const char *const short_run[] = {"learner.steps=14", "learner.warmup=4", 
 
 static void
 learn(struct fake *f) {
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     if (learn_run(f->run, &e) < 0)
         fail_msg("%s", e.text);
 }
@@ -408,7 +408,7 @@ damaged_state(void **state) {
     learn(&f);
     char path[256];
     snprintf(path, sizeof path, "%s/state/%s.safetensors", f.run, f.state);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     assert_int_equal(truncate(path, 100), 0);
     assert_int_equal(learn_run(f.run, &e), -1);
     assert_non_null(strstr(e.text, "is damaged"));
@@ -425,7 +425,7 @@ sessions_and_patience(void **state) {
     struct link *a = link_new(f.run, brief, NULL, NULL);
     struct link_session s;
     struct link_lease l;
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     assert_int_equal(link_open(a, &s, &e), LINK_OK);
     assert_int_equal(s.step, -1);
     f.sessions++; /* another learner begins */

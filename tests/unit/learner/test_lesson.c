@@ -31,7 +31,7 @@ first_state(const struct plan *p) {
 
 static void
 take(struct lesson *b, const struct bandit *m, size_t from, size_t to) {
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     for (size_t i = from; i < to; i++) {
         if (lesson_match(b, &m->at[i].m, &e) < 0)
             fail_msg("%s", e.text);
@@ -243,7 +243,7 @@ two_games(void **state) {
 
 static void
 expect_error(struct lesson *b, const struct store_match *m, const char *words) {
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct baselines none = {.kind = b->plan->baseline, .decay = b->plan->baseline_decay};
     lesson_begin(b, 1, POLICY, &none);
     assert_int_equal(lesson_match(b, m, &e), -1);
@@ -350,7 +350,7 @@ learn_bandit(const char *const *options, struct run *out) {
     struct baselines base = {.kind = p.baseline, .decay = p.baseline_decay};
     char run[64];
     fixture_folder(run);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     out->start = probability(&p, s);
     for (int64_t step = 1; step <= p.steps; step++) {
         bool warm = plan_is_warmup(&p, step);

@@ -51,7 +51,7 @@ impossible_models(void **state) {
     (void)state;
     struct conf *c = fixture_conf((const char *[]){"model.heads=3", NULL});
     struct plan p;
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     assert_int_equal(plan_from(&p, c, &e), -1);
     assert_non_null(strstr(e.text, "heads"));
     conf_free(c);

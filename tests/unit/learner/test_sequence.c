@@ -41,7 +41,7 @@ make(struct three *t) {
 
 static int
 add(const struct sequence_rule *rule, const struct three *t, struct score *s, struct visits *v) {
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     score_clear(s);
     visits_clear(v);
     return sequence_add(s, rule, &t->m, 0, 0.5, v, &e);

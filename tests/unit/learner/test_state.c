@@ -32,7 +32,7 @@ round_trip(const char *optimizer) {
     struct plan p = fixture_plan((const char *[]){optimizer, NULL});
     char run[64];
     fixture_folder(run);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct state *a = some_state(&p), *b = state_new(&p);
     assert_int_equal(state_save(a, &p, run, &e), 0);
     assert_int_equal(strlen(a->hash), HASH_HEX - 1);
@@ -91,7 +91,7 @@ damage_is_refused(void **state) {
     for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++) {
         char run[64], path[256];
         fixture_folder(run);
-        struct err e = {{0}};
+        struct err e = {.text = ""};
         struct state *a = some_state(&p), *b = state_new(&p);
         assert_int_equal(state_save(a, &p, run, &e), 0);
         snprintf(path, sizeof path, "%s/%s/%s.safetensors", run,
@@ -121,7 +121,7 @@ strangers_are_refused(void **state) {
         struct plan q = fixture_plan((const char *[]){other[i], NULL});
         char run[64];
         fixture_folder(run);
-        struct err e = {{0}};
+        struct err e = {.text = ""};
         struct state *a = some_state(&q), *b = state_new(&p);
         assert_int_equal(state_save(a, &q, run, &e), 0);
         assert_int_equal(state_load(b, &p, run, a->hash, &e), -1);
@@ -139,7 +139,7 @@ old_files_go(void **state) {
     char run[64], folder[128], old[HASH_HEX] = "";
     fixture_folder(run);
     snprintf(folder, sizeof folder, "%s/state", run);
-    struct err e = {{0}};
+    struct err e = {.text = ""};
     struct state *s = some_state(&p);
     for (int i = 0; i < 6; i++) {
         s->step++;

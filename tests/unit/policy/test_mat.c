@@ -117,7 +117,7 @@ static void
 kernel_passes_its_check(void **state) {
     (void)state;
     static const size_t list[][2] = {{96, 32}, {32, 32}, {172, 32}, {32, 86}, {264, 32}, {16, 8}};
-    struct err e = {""};
+    struct err e = {.text = ""};
     if (mat_check(list, sizeof list / sizeof *list, &e))
         fail_msg("%s", e.text);
     assert_true(strlen(mat_kernel()) > 2);

@@ -120,7 +120,7 @@ first_weights_have_their_spread(void **state) {
 
 static void
 refused(struct model_config c, const char *word) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(model_config_check(&c, &e), -1);
     if (!strstr(e.text, word))
         fail_msg("'%s' does not name %s", e.text, word);
@@ -129,7 +129,7 @@ refused(struct model_config c, const char *word) {
 static void
 bad_configurations_are_refused(void **state) {
     (void)state;
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(model_config_check(&base, &e), 0);
 #define REFUSED(field, value)         \
     do {                              \

@@ -23,7 +23,7 @@ struct table { /* a game with its arguments and a state at its start */
 static struct table
 set_up(const char *spec) {
     struct table t;
-    struct err e = {""};
+    struct err e = {.text = ""};
     game_spec_parse(spec, &t.g, &t.args, &e);
     assert_string_equal("", e.text);
     memset(t.state, 0, sizeof t.state);
@@ -33,7 +33,7 @@ set_up(const char *spec) {
 
 static struct player *
 open_player(const char *name, const struct table *t) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct player *p = player_open(name, t->g, &t->args, &e);
     assert_string_equal("", e.text);
     assert_non_null(p);
@@ -43,7 +43,7 @@ open_player(const char *name, const struct table *t) {
 static void
 check_refused(const char *name, const char *spec, const char *want) {
     struct table t = set_up(spec);
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_null(player_open(name, t.g, &t.args, &e));
     if (!strstr(e.text, want))
         fail_msg("%s at %s: wanted '%s', got '%s'", name, spec, want, e.text);
@@ -98,7 +98,7 @@ test_hidden_information(void **state) {
     struct table t = set_up("tic_tac_toe");
     struct game hidden = *t.g;
     hidden.flags = GAME_NO_CHANCE;
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_null(player_open("minimax", &hidden, &t.args, &e));
     assert_non_null(strstr(e.text, "hides information, so minimax would cheat"));
 }

@@ -41,7 +41,7 @@ check_build(struct prompt *p, int turn, const struct prompt_parts *with, const c
 
 static struct prompt *
 compile(const char *template, const char *follow_up, enum prompt_mode mode) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct prompt *p = prompt_new(template, follow_up, mode, &e);
     assert_string_equal("", e.text);
     assert_non_null(p);
@@ -124,7 +124,7 @@ test_uses(void **state) {
 
 static void
 check_refused(const char *template, const char *follow_up, const char *want) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_null(prompt_new(template, follow_up, PROMPT_CONVERSATION, &e));
     assert_string_equal(want, e.text);
 }

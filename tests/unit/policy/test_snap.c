@@ -42,7 +42,7 @@ struct place { /* a folder of its own, removed at the end */
 static int
 set_up(void **state) {
     struct place *p = mem_zero(1, sizeof *p);
-    struct err e = {""};
+    struct err e = {.text = ""};
     snprintf(p->folder, sizeof p->folder, "/tmp/agon-snap-XXXXXX");
     assert_non_null(mkdtemp(p->folder));
     p->m = model_new(&small);
@@ -70,7 +70,7 @@ tear_down(void **state) {
 
 static void
 check_round_trip(const char *folder, const struct model_config *c) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(0, model_config_check(c, &e));
     struct model *m = model_new(c);
     model_init(m, 3, 0.1);
@@ -110,7 +110,7 @@ static void
 test_saving_again_is_a_no_op(void **state) {
     struct place *p = *state;
     struct stat before, after;
-    struct err e = {""};
+    struct err e = {.text = ""};
     char hash[HASH_HEX];
     assert_int_equal(0, stat(p->path, &before));
     assert_int_equal(0, snap_save(p->folder, p->m, false, hash, &e));
@@ -128,7 +128,7 @@ test_saving_again_is_a_no_op(void **state) {
 static void
 test_other_weights_other_name(void **state) {
     struct place *p = *state;
-    struct err e = {""};
+    struct err e = {.text = ""};
     char hash[HASH_HEX];
     p->m->params[17] += 1e-3f;
     assert_int_equal(0, snap_save(p->folder, p->m, false, hash, &e));
@@ -139,7 +139,7 @@ test_other_weights_other_name(void **state) {
 static void
 test_save_fails(void **state) {
     struct place *p = *state;
-    struct err e = {""};
+    struct err e = {.text = ""};
     char hash[HASH_HEX];
     assert_int_equal(-1, snap_save("/tmp/agon/there/is/no/such/folder", p->m, false, hash, &e));
     assert_non_null(strstr(e.text, "/tmp/agon/there/is/no/such/folder/"));
@@ -150,13 +150,13 @@ test_save_fails(void **state) {
 
 static void
 write_bytes(const char *path, const void *at, size_t n) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(0, file_write(path, at, n, false, &e));
 }
 
 static void
 check_refused(const struct place *p, const char *hash, const char *want) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct model *m = snap_load(p->folder, hash, &e);
     if (m || !strstr(e.text, want))
         fail_msg("wanted a sentence with '%s', got '%s'", want, e.text);
@@ -218,7 +218,7 @@ test_damage_behind_a_true_hash(void **state) {
         p->bytes.at[i] ^= (unsigned char)(1u << i % 8);
         forge(p, p->bytes.at, p->bytes.len, hash);
         p->bytes.at[i] ^= (unsigned char)(1u << i % 8);
-        struct err e = {""};
+        struct err e = {.text = ""};
         struct model *m = snap_load(p->folder, hash, &e);
         for (size_t k = 0; m && k < m->count; k++)
             assert_true(isfinite(m->params[k]));
@@ -279,7 +279,7 @@ test_untied_says_tied(void **state) {
     struct model_config c = small;
     c.tied = false;
     struct model *m = model_new(&c);
-    struct err e = {""};
+    struct err e = {.text = ""};
     model_init(m, 1, 0.1);
     char hash[HASH_HEX], path[256];
     assert_int_equal(0, snap_save(p->folder, m, false, hash, &e));
@@ -315,7 +315,7 @@ test_huge_claim(void **state) {
 static void
 test_not_finite(void **state) {
     struct place *p = *state;
-    struct err e = {""};
+    struct err e = {.text = ""};
     char hash[HASH_HEX];
     p->m->params[p->m->count - 1] = NAN;
     assert_int_equal(0, snap_save(p->folder, p->m, false, hash, &e));
@@ -371,7 +371,7 @@ check_weights(const char *dir, const struct model *m) {
     char path[256];
     snprintf(path, sizeof path, "%s/model.safetensors", dir);
     struct buf b = {0};
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(0, file_read(path, 1 << 20, &b, &e));
     struct tensors *t = tensors_decode(&b, path, &e);
     assert_non_null(t);
@@ -398,7 +398,7 @@ test_export(void **state) {
         struct model *m = model_new(&c);
         model_init(m, 9, 0.1);
         char dir[128];
-        struct err e = {""};
+        struct err e = {.text = ""};
         snprintf(dir, sizeof dir, "%s/a/b%d", p->folder, tied);
         assert_int_equal(0, snap_export_hf(m, dir, &e));
         assert_int_equal(0, snap_export_hf(m, dir, &e)); /* over the old one */
@@ -411,7 +411,7 @@ test_export(void **state) {
         json_decref(j);
         model_free(m);
     }
-    struct err e = {""};
+    struct err e = {.text = ""};
     assert_int_equal(-1, snap_export_hf(p->m, p->path, &e)); /* a file is in the way */
     assert_non_null(strstr(e.text, p->path));
 }
@@ -438,7 +438,7 @@ next_row(struct gen *g, const int32_t *tokens, size_t n, int vocab) {
 /* Exports a random model to `dir`, and what it thinks of some tokens to dir/expected.json. */
 static void
 export_with_expectations(const char *dir, const struct model_config *c) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct model *m = model_new(c);
     model_init(m, 11, 0.3);
     if (snap_export_hf(m, dir, &e) < 0)

@@ -42,7 +42,7 @@ test_round_trip(void **state) {
     assert_int_equal(b.len, again.len);
     assert_memory_equal(b.at, again.at, b.len);
     assert_int_equal(0, b.at[0] % 8); /* the header's length */
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct tensors *t = tensors_decode(&b, "f", &e);
     assert_string_equal("", e.text);
     assert_null(b.at);
@@ -95,7 +95,7 @@ check_widened(const char *dtype, const uint16_t *in, const float *want, int64_t 
              "{\"a\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[0,%d]}}", dtype, (int)n,
              (int)n * 2);
     struct buf b = file_of(header, in, (size_t)n * 2);
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct tensors *t = tensors_decode(&b, "f", &e);
     assert_string_equal("", e.text);
     float out[16];
@@ -174,7 +174,7 @@ static const struct bad bads[] = {
 
 static void
 check_refused(struct buf *b, const char *want) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct tensors *t = tensors_decode(b, "here", &e);
     assert_null(b->at);
     if (t || strncmp(e.text, "here: ", 6) != 0 || !strstr(e.text, want))
@@ -229,7 +229,7 @@ test_foreign_but_good(void **state) {
     const char *header = "{ \"b\": {\"data_offsets\":[4, 8], \"dtype\":\"F32\", \"shape\":[1]},\n"
                          "  " ENTRY("a", "[1,1]", "[0,4]") "}  \n  ";
     struct buf b = file_of(header, six, 8);
-    struct err e = {""};
+    struct err e = {.text = ""};
     struct tensors *t = tensors_decode(&b, "f", &e);
     assert_string_equal("", e.text);
     assert_string_equal("a", tensors_name(t, 0));
@@ -242,7 +242,7 @@ test_foreign_but_good(void **state) {
 static void
 check_unreadable(const struct tensors *t, const char *name, int64_t d0, int64_t d1, int dims,
                  const char *want) {
-    struct err e = {""};
+    struct err e = {.text = ""};
     float out[6];
     assert_int_equal(-1, tensors_read(t, name, (int64_t[]){d0, d1}, dims, out, &e));
     assert_string_equal(want, e.text);
@@ -283,7 +283,7 @@ test_half_not_finite(void **state) {
                  "{\"a\":{\"dtype\":\"%s\",\"shape\":[],\"data_offsets\":[0,2]}}",
                  i < 3 ? "F16" : "BF16");
         struct buf b = file_of(header, odd + i, 2);
-        struct err e = {""};
+        struct err e = {.text = ""};
         struct tensors *t = tensors_decode(&b, "f", &e);
         assert_non_null(t);
         float out;
