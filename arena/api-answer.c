@@ -363,7 +363,8 @@ ask(struct call *c, const char *type, enum ask how, task_read *read, void *more)
         free(key);
         free(more);
     } else {
-        t = make_task(c, type, how == ASK_SLOW, read, more, key);
+        t = make_task(c, type, how == ASK_SLOW && !a, read, more, key);
+        t->job.background = a != NULL;
         if (readers_add(api->readers, &t->job) < 0) {
             free_task(t);
             t = NULL;

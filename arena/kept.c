@@ -8,7 +8,7 @@
 
 #define TIMES 100
 #define LATE_TIMES 500
-#define SHARE 20          /* the part of a thread that making may take */
+#define SHARE 40          /* the part of a thread that making may take */
 #define SAVINGS_US 200000 /* most, of time not taken */
 
 struct kept {

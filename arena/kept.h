@@ -2,7 +2,7 @@
  * An answer is good for a hundred times as long as it took to make, at least for KEPT_LEAST_US and
  * at most for KEPT_MOST_US. For some time more, five times as long within the limits of
  * KEPT_LATE_LEAST_US and KEPT_LATE_MOST_US, it is given to those who ask while it is made anew, so
- * that few wait for what many look at. All making together may take a twentieth of a thread: where
+ * that few wait for what many look at. All making together may take a fortieth of a thread: where
  * so much is looked at that it would take more, answers grow older, up to KEPT_OLD_US beyond what
  * is good. */
 #ifndef ARENA_KEPT_H

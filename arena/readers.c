@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+#define NICE 10
 
 struct queue {
     struct read_job *first, **last;
@@ -19,7 +23,7 @@ struct queue {
 
 struct readers {
     char *database;
-    pthread_t thread[READERS_THREADS];
+    pthread_t thread[READERS_THREADS + 1]; /* the last: for background jobs */
     int threads;
     int fd;
     struct event *event;
@@ -51,11 +55,16 @@ unlink_at(struct queue *q, struct read_job **at) {
     return j;
 }
 
-/* The first job, or the first that is not slow. */
 static struct read_job *
-take(struct queue *q, bool no_slow) {
+take_first(struct queue *q) {
+    return q->first ? unlink_at(q, &q->first) : NULL;
+}
+
+/* The first job for a thread of this kind; no_slow: that is not slow. */
+static struct read_job *
+take(struct queue *q, bool background, bool no_slow) {
     for (struct read_job **at = &q->first; *at; at = &(*at)->next)
-        if (!no_slow || !(*at)->slow)
+        if ((*at)->background == background && !(no_slow && (*at)->slow))
             return unlink_at(q, at);
     return NULL;
 }
@@ -68,13 +77,13 @@ work_on(struct readers *r, struct read_job *j, struct store **db) {
     j->work(j, *db, &why);
 }
 
-static void *
-run_thread(void *arg) {
-    struct readers *r = arg;
+/* Takes jobs until the readers stop. */
+static void
+work(struct readers *r, bool background) {
     struct store *db = NULL;
     pthread_mutex_lock(&r->lock);
     while (!r->stopping) {
-        struct read_job *j = take(&r->waiting, r->slow_at_work);
+        struct read_job *j = take(&r->waiting, background, r->slow_at_work);
         if (!j) {
             pthread_cond_wait(&r->wake, &r->lock);
             continue;
@@ -85,7 +94,7 @@ run_thread(void *arg) {
         pthread_mutex_lock(&r->lock);
         if (j->slow) {
             r->slow_at_work = false;
-            pthread_cond_signal(&r->wake);
+            pthread_cond_broadcast(&r->wake);
         }
         push(&r->done, j);
         uint64_t one = 1;
@@ -94,6 +103,19 @@ run_thread(void *arg) {
     }
     pthread_mutex_unlock(&r->lock);
     store_close(db);
+}
+
+static void *
+run_thread(void *arg) {
+    work(arg, false);
+    return NULL;
+}
+
+static void *
+run_background(void *arg) {
+    /* On Linux this is the thread's own; where it fails, nothing is lost. */
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+    work(arg, true);
     return NULL;
 }
 
@@ -101,7 +123,7 @@ static void
 finish(struct readers *r, struct queue *q) {
     for (;;) {
         pthread_mutex_lock(&r->lock);
-        struct read_job *j = take(q, false);
+        struct read_job *j = take_first(q);
         pthread_mutex_unlock(&r->lock);
         if (!j)
             return;
@@ -126,8 +148,9 @@ start_threads(struct readers *r, struct err *e) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int bad = 0;
-    while (!bad && r->threads < READERS_THREADS) {
-        bad = pthread_create(&r->thread[r->threads], NULL, run_thread, r);
+    while (!bad && r->threads <= READERS_THREADS) {
+        bad = pthread_create(&r->thread[r->threads], NULL,
+                             r->threads < READERS_THREADS ? run_thread : run_background, r);
         r->threads += !bad;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -184,7 +207,7 @@ readers_add(struct readers *r, struct read_job *j) {
                 (j->slow && r->waiting.slow >= READERS_SLOW_MOST);
     if (!full) {
         push(&r->waiting, j);
-        pthread_cond_signal(&r->wake);
+        pthread_cond_broadcast(&r->wake);
     }
     pthread_mutex_unlock(&r->lock);
     return full ? -1 : 0;

@@ -1,5 +1,7 @@
 /* A few threads that read the database, so that the event loop never waits for a disk. Every thread
- * has a read-only connection of its own; jobs come back to the loop over an eventfd. */
+ * has a read-only connection of its own; jobs come back to the loop over an eventfd. What nobody
+ * waits for has a thread to itself that yields to all others: on a machine with nothing to spare it
+ * takes from nobody. */
 #ifndef ARENA_READERS_H
 #define ARENA_READERS_H
 
@@ -16,7 +18,8 @@
 
 struct read_job { /* the caller's memory; the first member of a larger struct */
     struct read_job *next;
-    bool slow; /* one of these at a time, so that a thread is left for the quick ones */
+    bool slow;       /* one of these at a time, so that a thread is left for the quick ones */
+    bool background; /* nobody waits for it; not with slow */
     /* In a thread. db is NULL where it cannot be opened, and `why` says so. */
     void (*work)(struct read_job *j, struct store *db, const struct err *why);
     void (*done)(struct read_job *j); /* in the loop; the job is the caller's again */

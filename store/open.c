@@ -13,6 +13,7 @@
 #define READ_WAIT_MS 2000
 #define WRITE_WAIT_MS 100
 #define OPEN_WAIT_MS 90000
+#define LOG_PAGES 1000
 
 static int
 check_path(struct store *s, const char *path, struct err *e) {
@@ -93,6 +94,21 @@ open_file(struct store *s, const char *path, struct err *e) {
     return rc ? sql_fail(s, e, "%s: cannot read the database", path) : 0;
 }
 
+/* After a commit: moves the log into the database once it has grown by LOG_PAGES. What readers
+ * still look at keeps it from beginning anew, for as long as they look; to try again at each commit
+ * would only cost time. Where it fails, the log just grows on. */
+static int
+on_commit(void *arg, sqlite3 *db, const char *name, int pages) {
+    struct store *s = arg;
+    if (pages < s->log_pages)
+        s->log_pages = 0; /* it has begun anew */
+    if (pages >= s->log_pages + LOG_PAGES) {
+        s->log_pages = pages;
+        sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    return SQLITE_OK;
+}
+
 /* No memory map: a file that somebody truncates would kill the reader with SIGBUS. */
 static int
 set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
@@ -105,7 +121,7 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
     const char *reader = "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384;"
                          "PRAGMA query_only = ON;";
     const char *writer = "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;"
-                         "PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;"
+                         "PRAGMA journal_size_limit = 67108864;"
                          "PRAGMA cache_size = -16384;";
     if (sql_exec(s, both, e) < 0 || sql_exec(s, s->mode == STORE_WRITE ? writer : reader, e) < 0)
         return err_prefix(e, "%s", path);
@@ -117,6 +133,7 @@ set_up(struct store *s, const char *path, bool full_sync, struct err *e) {
     if (strcmp(mode, "wal"))
         return store_fail(s, e, "%s: this file system cannot hold a WAL database (mode %s)", path,
                           mode);
+    sqlite3_wal_hook(s->db, on_commit, s);
     return sql_exec(s, full_sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", e);
 }
 

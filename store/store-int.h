@@ -101,6 +101,7 @@ struct store {
     bool open;               /* a transaction has begun */
     bool lost;               /* matches of a batch were given up; store_rollback() ends this */
     int64_t rows;            /* matches in the open batch */
+    int log_pages;           /* of the -wal file when it was last moved into the database */
     bool retry;              /* the last failure was "busy" or "full" */
     bool reading;            /* store_match_each() is at work */
     int64_t patience_us;     /* of store_query() */

@@ -1,6 +1,6 @@
 """Asks a run's server for every view, first one by one, then by many clients at once, while matches are
 played and learned from. Usage: views.py RUN. CLIENTS (32), SECONDS (20), PAUSE between two questions of a client
-(0.25), PHASES (8: every other one without clients)."""
+(0.25), PHASES (9: every other one, the first and the last without clients)."""
 import heapq
 import json
 import os
@@ -17,7 +17,7 @@ AGON = os.environ.get("AGON", "build/agon")
 CLIENTS = int(os.environ.get("CLIENTS", "32"))
 SECONDS = float(os.environ.get("SECONDS", "20"))
 PAUSE = float(os.environ.get("PAUSE", "0.25"))
-PHASES = int(os.environ.get("PHASES", "8"))
+PHASES = int(os.environ.get("PHASES", "9"))
 TARGET_MS = 50
 run = sys.argv[1]
 
@@ -206,8 +206,8 @@ def measure(latencies, refusals, alone, watched):
 
 
 def slowed(alone, watched):
-    """The mean slowing in percent, with its standard error: each phase beside the one before it."""
-    ratios = [100 * (1 - w[0] / a[0]) for a, w in zip(alone, watched)]
+    """The mean slowing in percent, with its standard error: each phase beside those before and after it."""
+    ratios = [100 * (1 - 2 * w[0] / (a[0] + b[0])) for a, w, b in zip(alone, watched, alone[1:])]
     mean = sum(ratios) / len(ratios)
     spread = (sum((r - mean) ** 2 for r in ratios) / max(1, len(ratios) - 1) / len(ratios)) ** 0.5
     return mean, spread

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arena/readers.h"
@@ -17,7 +19,7 @@ struct fixture {
     char folder[64], path[128];
     struct event_base *base;
     struct readers *readers;
-    atomic_int at_work, most_at_work, slow_at_work;
+    atomic_int at_work, most_at_work, slow_at_work, behind_at_work;
     atomic_bool hold; /* slow jobs wait for this to end */
     int done, worked, want;
 };
@@ -85,6 +87,21 @@ work(struct read_job *job, struct store *db, const struct err *why) {
     f->at_work--;
 }
 
+/* In the thread that yields to all others, one by one. */
+static void
+work_behind(struct read_job *job, struct store *db, const struct err *why) {
+    struct job *j = (struct job *)(void *)job;
+    struct fixture *f = j->f;
+    if (!db)
+        fail_msg("%s", why->text);
+    assert_true(getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid)) >= 10);
+    assert_int_equal(++f->behind_at_work, 1);
+    while (f->hold)
+        usleep(1000);
+    f->behind_at_work--;
+    j->worked = true;
+}
+
 static void
 done(struct read_job *job) {
     struct job *j = (struct job *)(void *)job;
@@ -101,6 +118,17 @@ new_job(struct fixture *f, bool slow) {
     j->job = (struct read_job){.slow = slow, .work = work, .done = done};
     j->f = f;
     return j;
+}
+
+static int
+add_background(struct fixture *f) {
+    struct job *j = new_job(f, false);
+    j->job.background = true;
+    j->job.work = work_behind;
+    if (readers_add(f->readers, &j->job) == 0)
+        return 0;
+    free(j);
+    return -1;
 }
 
 static int
@@ -149,6 +177,25 @@ test_slow_ones_wait(void **state) {
     f->hold = false;
     run_until(f, 20 + slow);
     assert_int_equal(f->worked, 20 + slow);
+}
+
+/* What nobody waits for keeps nobody waiting, slow or quick. */
+static void
+test_background(void **state) {
+    struct fixture *f = *state;
+    f->hold = true;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(add_background(f), 0);
+    usleep(20000);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(add(f, false), 0);
+    run_until(f, 20);
+    assert_int_equal(f->worked, 20);
+    f->hold = false;
+    assert_int_equal(add(f, true), 0);
+    run_until(f, 26);
+    assert_int_equal(f->worked, 26);
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), 0); /* this thread is as it was */
 }
 
 static void
@@ -219,6 +266,7 @@ main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_are_done, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slow_ones_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_background, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dropping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stopping, set_up, tear_down),

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -169,6 +170,12 @@ raw(const char *path, const char *sql) {
     if (sqlite3_exec(db, sql, NULL, NULL, &why))
         fail_msg("%s: %s", sql, why);
     sqlite3_close(db);
+}
+
+static inline int64_t
+file_bytes(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
 /* All rows as text: columns apart by |, rows by a newline. Valid until the next call. */

@@ -147,6 +147,37 @@ test_reader_sees_one_state(void **state) {
     store_close(reader);
 }
 
+/* The log goes into the database by itself and begins anew; while somebody reads an old state it
+ * grows, and no longer than that. */
+static void
+test_log_begins_anew(void **state) {
+    enum { PAGE = 4096, MOST = 1000 * PAGE };
+    struct fixture *f = *state;
+    char log[160];
+    snprintf(log, sizeof log, "%s-wal", f->path);
+    int64_t id = 1;
+    for (int i = 0; i < 400; i++, id += 50) {
+        add_matches(f->store, id, id + 49);
+        commit(f->store);
+        assert_true(file_bytes(log) < 2 * MOST);
+    }
+    assert_true(file_bytes(f->path) > MOST / 2);
+    sqlite3 *reader = raw_open(f->path);
+    sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM match", NULL, NULL, NULL);
+    for (int i = 0; i < 400; i++, id += 50) {
+        add_matches(f->store, id, id + 49);
+        commit(f->store);
+    }
+    int64_t grown = file_bytes(log);
+    assert_true(grown > 2 * MOST);
+    sqlite3_close(reader);
+    for (int i = 0; i < 800; i++, id += 50) {
+        add_matches(f->store, id, id + 49);
+        commit(f->store);
+    }
+    assert_true(file_bytes(log) <= grown + 2 * MOST);
+}
+
 /* ---- busy ---- */
 
 static void
@@ -298,6 +329,7 @@ main(void) {
         cmocka_unit_test_setup_teardown(test_killed_after_commits, make_folder, tear_down),
         cmocka_unit_test_setup_teardown(test_reader_beside_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reader_sees_one_state, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_log_begins_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_database, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),

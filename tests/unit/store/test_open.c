@@ -23,12 +23,6 @@ write_file(const char *path, const char *bytes, size_t n) {
     ok(file_write(path, bytes, n, false, &e), &e);
 }
 
-static int64_t
-file_bytes(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
-}
-
 static void
 test_not_ours(void **state) {
     struct fixture *f = *state;
