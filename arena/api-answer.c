@@ -175,20 +175,23 @@ zip(struct task *t) {
     t->zipped = true;
 }
 
-static int
+static void
 make_answer(struct task *t, struct store *db, const struct err *why) {
     struct json_out j = {.out = &t->body};
-    if (!db)
-        return task_fail(t, 503, "database", "%s", why->text);
+    if (!db) {
+        task_fail(t, 503, "database", "%s", why->text);
+        return;
+    }
     if (t->read(t, db, &j) < 0)
-        return -1;
-    if (t->body.len > API_ANSWER_MOST)
-        return task_fail(t, 413, "large", "the answer would be longer than %u bytes: ask for less",
-                         API_ANSWER_MOST);
+        return;
+    if (t->body.len > API_ANSWER_MOST) {
+        task_fail(t, 413, "large", "the answer would be longer than %u bytes: ask for less",
+                  API_ANSWER_MOST);
+        return;
+    }
     write_tag(&t->body, t->tag);
     if (t->zip && t->body.len >= ZIP_LEAST)
         zip(t);
-    return 0;
 }
 
 static void
