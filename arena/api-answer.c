@@ -228,31 +228,38 @@ find_task(const struct api *a, const char *key) {
     return t;
 }
 
+/* Nobody can join it any more. */
 static void
-free_task(struct task *t) {
+unlink_task(struct task *t) {
     struct task **at = &t->api->tasks;
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
+}
+
+static void
+free_task(struct task *t) {
     buf_free(&t->body);
     free(t->key);
     free(t->more);
     free(t);
 }
 
+/* age_s: -1 where it was made just now. */
 static void
-send_answer(struct httpd_request *q, const char *type, bool post, const char *tag, bool zipped,
-            int age_s, struct buf *body) {
-    if (!post) {
+send_answer(struct httpd_request *q, const char *type, const char *tag, bool zipped, int age_s,
+            struct buf *body) {
+    char fields[128], age[32] = "";
+    if (is_reading(q)) {
         send_tagged(q, type, tag, zipped, age_s, body);
         return;
     }
-    httpd_answer(q, &(struct httpd_answer){
-                        .status = 200,
-                        .type = type,
-                        .fields = zipped ? "Cache-Control: no-store\r\nContent-Encoding: gzip\r\n"
-                                         : "Cache-Control: no-store\r\n",
-                        .body = body});
+    if (age_s >= 0)
+        snprintf(age, sizeof age, "Age: %d\r\n", age_s);
+    snprintf(fields, sizeof fields, "Cache-Control: no-store\r\n%s%s",
+             zipped ? "Content-Encoding: gzip\r\n" : "", age);
+    httpd_answer(
+        q, &(struct httpd_answer){.status = 200, .type = type, .fields = fields, .body = body});
 }
 
 static void
@@ -268,13 +275,14 @@ answer_waiter(const struct task *t, struct httpd_request *q, struct buf *body) {
                      &(struct httpd_answer){
                          .status = t->status, .type = JSON_TYPE, .fields = fields, .body = body});
     } else {
-        send_answer(q, t->type, t->post, t->tag, t->zipped, -1, body);
+        send_answer(q, t->type, t->tag, t->zipped, -1, body);
     }
 }
 
 static void
 on_done(struct read_job *job) {
     struct task *t = (struct task *)(void *)job;
+    unlink_task(t); /* an answer that goes out may bring the connection's next request */
     if (t->status == 200 && t->key)
         kept_add(t->api->kept, t->key, t->began_us, t->made_us, &t->body, t->tag, t->zipped);
     for (struct waiter *w = t->waiters, *next; w; w = next) {
@@ -298,8 +306,10 @@ on_gone(struct httpd_request *q) {
     *at = w->next;
     free(w);
     httpd_answer(q, &(struct httpd_answer){.status = 503});
-    if (!t->waiters && readers_drop(t->api->readers, &t->job))
+    if (!t->waiters && readers_drop(t->api->readers, &t->job)) {
+        unlink_task(t);
         free_task(t);
+    }
 }
 
 /* ---- asking ---- */
@@ -331,7 +341,6 @@ make_task(struct call *c, const char *type, bool slow, task_read *read, void *mo
     t->more = more;
     t->read = read;
     t->type = type;
-    t->post = !is_reading(c->q);
     t->zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
     t->key = key;
     http_query_read(c->q->head.query, &t->query, &wrong); /* it has been read once, so it can be */
@@ -345,7 +354,7 @@ send_kept(struct httpd_request *q, const char *type, const struct kept_answer *a
     struct buf body = {0};
     int age_s = (int)((clock_mono_us() - a->made_us) / 1000000);
     buf_add(&body, a->body.at, a->body.len);
-    send_answer(q, type, !is_reading(q), a->tag, a->zipped, age_s, &body);
+    send_answer(q, type, a->tag, a->zipped, age_s, &body);
 }
 
 /* Answers with what is kept, or with what somebody else waits for already, or has the answer made;
@@ -369,6 +378,7 @@ ask(struct call *c, const char *type, enum ask how, task_read *read, void *more)
         t = make_task(c, type, how == ASK_SLOW && !a, read, more, key);
         t->job.background = a != NULL;
         if (readers_add(api->readers, &t->job) < 0) {
+            unlink_task(t);
             free_task(t);
             t = NULL;
         }

@@ -56,6 +56,7 @@ struct api {
     char path[SERVE_PATH + 32]; /* of serve.json */
     struct buf fields;          /* that every answer has */
     bool open;                  /* reading needs no token */
+    bool stopping;              /* nothing is begun any more */
     int64_t ticked_us;
     struct { /* a lease request that waits */
         struct httpd_request *q;
@@ -120,7 +121,7 @@ struct task {
     char *key;  /* of an answer that is kept for others (arena/kept.h); NULL: it is not */
     task_read *read;
     const char *type; /* of the answer */
-    bool post, zip;
+    bool zip;
     int status; /* of the answer; 0: nobody has worked on it */
     int64_t began_us, made_us;
     struct buf body;

@@ -300,6 +300,10 @@ on_request(void *arg, struct httpd_request *q) {
     const struct api_route *r = q->user;
     struct call c = {.api = a, .s = a->s, .q = q};
     q->user = NULL;
+    if (a->stopping) { /* one answer that goes out brings a connection's next request */
+        api_refuse(q, 503, "stopping", "the server is stopping");
+        return;
+    }
     if (!check_query(&c, r) || !read_path(&c, r) || !read_body(&c))
         return;
     r->run(&c);
@@ -458,6 +462,7 @@ api_stop(struct serve *s) {
         return;
     if (a->path[0])
         unlink(a->path);
+    a->stopping = true;
     learner_stop(a);
     readers_free(a->readers);
     kept_free(a->kept);

@@ -207,11 +207,12 @@ read_field(const char *p, size_t n, struct http_head *h) {
     for (int i = 0; i < HTTP_NAMES; i++) {
         if (!http_like((struct http_text){p, len}, names[i]))
             continue;
-        if (h->field[i].at && i == HTTP_CACHE_CONTROL)
-            return 0; /* it only says how fresh an answer should be */
-        if (h->field[i].at)
+        struct http_text value = trim(colon + 1, n - len - 1);
+        bool more = h->field[i].at && i == HTTP_CACHE_CONTROL; /* a list in several fields */
+        if (h->field[i].at && !more)
             return refuse(h, 400, "a field that may be there once is there twice");
-        h->field[i] = trim(colon + 1, n - len - 1);
+        if (!more || http_lists(value, "no-cache")) /* all that anybody here looks for in it */
+            h->field[i] = value;
         return 0;
     }
     return 0;

@@ -418,8 +418,9 @@ measure_matches(struct job *j, json_t *list, struct err *e) {
 /* The share of the policy's decisions that end the match as invalid: exact, or over all matches. */
 static double
 invalid_per_decision(const struct job *j, const json_t *against) {
-    if (j->solve)
-        return (j->report.forfeit[0] + j->report.forfeit[1]) / j->decisions;
+    double solved = j->solve ? (j->report.forfeit[0] + j->report.forfeit[1]) / j->decisions : NAN;
+    if (isfinite(solved))
+        return solved;
     double invalid = 0, decisions = 0;
     for (size_t i = 0; i < json_array_size(against); i++) {
         const json_t *o = json_array_get(against, i);
@@ -485,7 +486,8 @@ show_exact(const struct job *j, const json_t *against) {
     if (j->members)
         printf("%s at most %.0e of any decision was not enumerated (counted as invalid)",
                isfinite(each) ? ";" : "Enumeration:", j->rest);
-    puts(".");
+    if (isfinite(each) || j->members)
+        puts(".");
 }
 
 static void

@@ -48,10 +48,10 @@ check_groups(const char *by, struct job *j, struct err *e) {
         while (i < GROUPS && (strlen(groups[i]) != len || strncmp(groups[i], at, len)))
             i++;
         if (i == GROUPS || given[i])
-            return err_set(e,
-                           "--by %.80s: some of reason, game, policy, seat, kind are needed, "
-                           "each once, with commas between",
-                           by);
+            return err_usage(e,
+                             "--by %.80s: some of reason, game, policy, seat, kind are needed, "
+                             "each once, with commas between",
+                             by);
         given[i] = true;
         at += len;
     }

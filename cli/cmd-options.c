@@ -43,8 +43,8 @@ run_options(const struct cmd_args *a, struct err *e) {
         return 0;
     }
     if (!print_table(a->words ? a->word[0] : ""))
-        return err_set(e, "no option's key starts with \"%s\" (`agon options` lists them all)",
-                       a->word[0]);
+        return err_usage(e, "no option's key starts with \"%s\" (`agon options` lists them all)",
+                         a->word[0]);
     return 0;
 }
 

@@ -294,6 +294,7 @@ read_all(struct job *j, const struct cmd_args *a, struct err *e) {
     if (!parser)
         return err_usage(e, "which parser? --answer bracket, boxed, line or whole");
     j->answer = answer_find(parser, e);
+    e->usage = !j->answer;
     if (!j->answer || run_number("--from", cmd_flag(a, "from"), 0, most, 0, &first, e) < 0 ||
         run_number("--to", cmd_flag(a, "to"), 0, most, most, &last, e) < 0 ||
         run_number("--limit", cmd_flag(a, "limit"), 0, 1000000, LIMIT, &j->limit, e) < 0 ||

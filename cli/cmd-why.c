@@ -221,7 +221,9 @@ explain(const json_t *m, const char *player, char out[256]) {
                  "newest snapshot's seats are learned from",
                  member_int(m, "step"), player);
     else if (leased)
-        snprintf(out, 256, "waiting: the learner has it, and has not acknowledged the step yet");
+        snprintf(out, 256,
+                 "waiting: a learner was given it and has not acknowledged the step; if that "
+                 "learner has stopped, the next one gets it again");
     else if (member_int(m, "id") <= member_int(m, "last_leased"))
         snprintf(out, 256, "no lease holds it, though later matches were leased");
     else

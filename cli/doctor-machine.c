@@ -38,7 +38,9 @@ check_arithmetic(struct doctor *d) {
     struct setup setup;
     struct err e;
     if (setup_load(&setup, d->conf, &e) < 0) {
-        doctor_tell(d, BAD, "options", "mend the option that is named", "%s", e.text);
+        doctor_tell(d, BAD, "options",
+                    "mend the option that is named; a game that is not here: `agon games add` it",
+                    "%s", e.text);
         return;
     }
     if (worker_check_kernel(&setup.model, &e) < 0)

@@ -35,6 +35,25 @@ check_words(const struct cmd_args *a, struct err *e) {
     return filter_word("--reason", cmd_flag(a, "reason"), reasons, e);
 }
 
+struct wanted_game {
+    const char *name;
+    bool found;
+};
+
+static int
+compare_game(void *arg, const struct store_game *g) {
+    struct wanted_game *w = arg;
+    w->found = w->found || !strcmp(w->name, g->name) || !strcmp(w->name, g->spec);
+    return 0;
+}
+
+static bool
+has_game(const struct run *r, const char *name) {
+    struct wanted_game w = {.name = name};
+    store_game_list(r->store, compare_game, &w, NULL);
+    return w.found;
+}
+
 int
 filter_matches(const struct run *r, const struct cmd_args *a, struct store_bind *bind,
                struct err *e) {
@@ -48,6 +67,9 @@ filter_matches(const struct run *r, const struct cmd_args *a, struct store_bind 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (cmd_flag(a, names[i][0]))
             bind[n++] = (struct store_bind){.name = names[i][1], .text = cmd_flag(a, names[i][0])};
+    if (cmd_flag(a, "game") && !has_game(r, cmd_flag(a, "game")))
+        return err_set(e, "--game %s: %s has no match of it",
+                       utf8_show(cmd_flag(a, "game"), shown, sizeof shown), r->dir);
     if (policy) {
         struct store_policy p;
         if (run_policy(r, policy, &p, e) < 0)
@@ -91,10 +113,11 @@ filter_time(const char *flag, const char *value, int64_t now_ms, int64_t *out, s
         *out = (int64_t)timegm(&tm) * 1000;
         return 0;
     }
-    return err_set(e,
-                   "%s %s: a time of UTC (2026-12-01, \"2026-12-01 05:30\") or how long ago (90s, "
-                   "10m, 2h, 3d) is needed",
-                   flag, utf8_show(value, shown, sizeof shown));
+    return err_usage(
+        e,
+        "%s %s: a time of UTC (2026-12-01, \"2026-12-01 05:30\") or how long ago (90s, "
+        "10m, 2h, 3d) is needed",
+        flag, utf8_show(value, shown, sizeof shown));
 }
 
 /* A whole number at *at, which moves behind it; -1 where there is none. */

@@ -101,15 +101,16 @@ open_parts(struct run *r, struct err *e) {
     return r->store ? 0 : -1;
 }
 
-static int
-find_games(struct run *r, struct err *e) {
+/* A game may be one that this machine does not have (any more): its matches can be looked at all
+ * the same, and whoever needs its rules is told. */
+static void
+find_games(struct run *r) {
     struct conf_game list[CONF_MAX_GAMES];
     size_t n = conf_games(r->conf, list);
     struct game_args args;
     for (; r->games < n; r->games++)
-        if (game_spec_parse(list[r->games].name, &r->game[r->games], &args, e) < 0)
-            return err_prefix(e, "%s/config.yaml: game", r->dir);
-    return 0;
+        if (game_spec_parse(list[r->games].name, &r->game[r->games], &args, NULL) < 0)
+            r->game[r->games] = NULL;
 }
 
 static int
@@ -127,8 +128,8 @@ open_run(struct run *r, const char *dir, bool optional, struct err *e) {
         }
     }
     if (!bad)
-        bad = find_games(r, e);
-    if (bad)
+        find_games(r);
+    else
         run_close(r);
     return bad;
 }

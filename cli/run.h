@@ -18,7 +18,7 @@ struct run {
     char dir[RUN_PATH];  /* "" when there is no run: options are the defaults, store is NULL */
     struct conf *conf;   /* owned */
     struct store *store; /* owned; read-only */
-    const struct game *game[CONF_MAX_GAMES]; /* [games] the run's */
+    const struct game *game[CONF_MAX_GAMES]; /* [games] the run's; NULL: it is not here */
     size_t games;
 };
 

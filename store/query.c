@@ -43,6 +43,14 @@ bound(const struct store_bind *bind, size_t n, const char *name) {
     return NULL;
 }
 
+static int64_t
+bound_number(const struct store_bind *bind, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(bind[i].name, name) && !bind[i].text)
+            return bind[i].number;
+    return 0;
+}
+
 /* Which search finds the matches that are asked for soonest: that of the rarest thing. */
 static int
 choose_way(struct store *s, sqlite3_stmt *st, const struct store_bind *bind, size_t n,
@@ -57,7 +65,8 @@ choose_way(struct store *s, sqlite3_stmt *st, const struct store_bind *bind, siz
         return 0;
     if (reason && strcmp(reason, "play"))
         way = "reason";
-    else if (policy && (id = only_policy(s, policy, e)))
+    else if ((id = bound_number(bind, n, ":policy")) ||
+             (policy && (id = only_policy(s, policy, e))))
         way = "policy";
     else if (kind && strcmp(kind, "train"))
         way = "kind";

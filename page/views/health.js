@@ -16,7 +16,7 @@ export function Health({ query }) {
     <${Asked} of=${asked}>${h => {
       const m = h.machine;
       return html`
-        <p class=${h.ok ? 'fine' : 'failure'} role="status">${h.ok ? html`<b>✓ All is well:</b> workers play, and the database can be written.` : html`<b>✗ Something is wrong:</b> ${h.paused ? 'the database cannot be written.' : 'no worker is ready.'}`}</p>
+        <p class=${h.ok ? 'fine' : 'failure'} role="status">${h.ok ? html`<b>✓ ${h.warnings.length ? 'The server is well' : 'All is well'}:</b> workers are ready, and the database can be written.` : html`<b>✗ Something is wrong:</b> ${h.paused ? 'the database cannot be written.' : 'no worker is ready.'}`}</p>
         ${h.warnings.map(w => html`<p class="failure" role="alert"><b>${w.code}</b> ${w.message}</p>`)}
         <div class="stats">
           <${Stat} label="Workers ready" value=${h.workers_ready} unit=${'of ' + h.workers} note=${s ? `${count(s.workers.restarts)} restarts since the server was started` : ''}/>

@@ -75,16 +75,21 @@ function columnsOf(data, game) {
   });
 }
 
+const now = ({ latest }) => {
+  const newest = latest.findLast(isNumber);
+  return isNumber(newest) ? ` Now ${fixed(newest, 4)}.` : '';
+};
+
 function Charts({ data, game }) {
-  const exact = useMemo(() => nash(data.evals), [data]);
-  const others = useMemo(() => versus(data.evals), [data]);
+  const evals = useMemo(() => data.evals.filter(e => !game || e.game === game || e.game?.startsWith(game + '(')), [data, game]);
+  const exact = useMemo(() => nash(evals), [evals]);
+  const others = useMemo(() => versus(evals), [evals]);
   const x = data.steps.step ?? [];
   const columns = useMemo(() => columnsOf(data, game), [data, game]);
   if (!x.length) return html`<${Nothing}>The learner has not finished a step yet. The charts begin with its first.<//>`;
-  const newest = exact.map(e => e.latest.findLast(isNumber)).find(isNumber);
   return html`
     ${exact.map(e => html`<${Card} key=${e.game} title=${`NashConv of ${gameName(e.game)}`} wide
-      note=${`The exact measure of play: what a perfect opponent would win from this policy, summed over both seats. 0 is an equilibrium, and no training can do better. Self-play may circle around it; the mixture of all snapshots gets there more smoothly.${isNumber(newest) ? ' Now ' + fixed(newest, 4) + '.' : ''}${isSmall(e) ? ' The scale is logarithmic: each labelled line is ten times the one below.' : ''}`}>
+      note=${`The exact measure of play: what a perfect opponent would win from this policy, summed over both seats. 0 is an equilibrium, and no training can do better. Self-play may circle around it; the mixture of all snapshots gets there more smoothly.${now(e)}${isSmall(e) ? ' The scale is logarithmic: each labelled line is ten times the one below.' : ''}`}>
       <${Chart} name=${'NashConv of ' + gameName(e.game)} height=${270} zero log=${isSmall(e)} x=${e.x} pick=${toStep} format=${v => (v >= 1 || v === 0 ? fixed(v, 2) : number(v))}
         series=${[{ name: 'newest snapshot', values: e.latest, points: true }, { name: 'mixture of snapshots', values: e.mixture, points: true }]}/>
     <//>`)}

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import struct
 import threading
 import time
 
@@ -160,6 +161,37 @@ def kept_and_gone(s):
     check("and to those who do not wait for it", s.alive())
 
 
+def twins(s):
+    """The same question twice in one packet: the first answer brings the second question."""
+    last = b"GET /api/run HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+    for name, sql, status in [("refused", b"SELECT nosuch", 400), ("large", b"SELECT hex(zeroblob(700000))", 200),
+                              ("good", b"SELECT 77", 200)]:
+        body = b'{"sql":"%s"}' % sql
+        one = b"POST /api/sql HTTP/1.1\r\n" + HOST + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        check("a %s question twice in one packet has two answers" % name,
+              statuses(s.raw(one + one + last, 10)) == [status, status, 200])
+        for _ in range(30):
+            with s.connect() as c:
+                c.sendall(one * 3)
+                c.recv(4096)
+                c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    check("who goes in the middle costs nothing", s.alive())
+
+
+def end(s):
+    """The server is told to stop while one connection has more questions than are answered."""
+    token = b"Authorization: Bearer " + s.token.encode() + b"\r\n"
+    body = b'{"game":"kuhn_poker","against":"random","seat":0}'
+    get = b"".join(b"GET %s HTTP/1.1\r\n" % p + HOST + b"\r\n" for p in [b"/api/policies", b"/api/matches?limit=3"] * 3)
+    opened = [s.connect() for _ in range(4)]
+    for c in opened:
+        c.sendall(b"POST /api/play HTTP/1.1\r\n" + HOST + token + b"Content-Length: %d\r\n\r\n" % len(body) + body + get)
+    status = s.stop()
+    for c in opened:
+        c.close()
+    check("it ends well after all that", status == 0, open(s.run + ".log", errors="replace").read()[-3000:])
+
+
 def guards(s):
     port = b"%d" % s.port
     for host, status in [(b"localhost", 200), (b"LOCALHOST:" + port, 200), (b"127.0.0.1:" + port, 200),
@@ -310,13 +342,13 @@ def main():
         smuggling(server)
         good_but_odd(server)
         kept_and_gone(server)
+        twins(server)
         guards(server)
         bodies(server)
         crowds(server)
         vanished(server)
         slow_ones(server)
-        check("it ends well after all that", server.stop() == 0,
-              open(server.run + ".log", errors="replace").read()[-3000:])
+        end(server)
         other_machines(work)
     finally:
         server.kill()

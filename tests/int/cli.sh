@@ -35,7 +35,7 @@ expect 2 err 'there is no flag --yml; did you mean --yaml?' options --yml
 expect 2 err '--yaml takes no value' options --yaml=1
 expect 2 err 'flags have two dashes' options -y
 expect 2 err '"b" is one argument too many: agon options [SECTION]' options a b
-expect 1 err 'agon options: no option'"'"'s key starts with "--yaml"' options -- --yaml
+expect 2 err 'agon options: no option'"'"'s key starts with "--yaml"' options -- --yaml
 expect 2 err 'agon help: there is no command "trian"; did you mean "train"?' help trian
 expect 2 err 'agon why: a step or a match is needed' why
 expect 2 err 'agon why: a step or a match is needed' why 3 --match 3

@@ -125,7 +125,8 @@ check "matches are selected by kind and policy" json 'o["kind"] == "warmup" and 
 check "matches are paged" json 'o["id"] == 9' "$AGON" matches --run "$run" --before 10 --limit 1 --json
 check "CSV has a head and rows" test "$("$AGON" matches --run "$run" --csv --limit 3 | wc -l)" -eq 4
 check "an unknown reason is refused" refuses "no answer" "$AGON" matches --run "$run" --reason bad
-check "an empty answer says so" says "no match is like that" "$AGON" matches --run "$run" --game nim
+check "an empty answer says so" says "no match is like that" "$AGON" matches --run "$run" --length 999
+check "a game that it never played is an error" refuses "has no match of it" "$AGON" matches --run "$run" --game nim
 check "a match is replayed" says "^end: " "$AGON" replay "$last" --run "$run"
 check "so is the latest" says "^match $last:" "$AGON" replay latest --run "$run"
 check "a match that is not there is refused" refuses "newest is $last" "$AGON" replay 99999999 --run "$run"

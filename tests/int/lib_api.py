@@ -116,7 +116,7 @@ class Server:
                 s.sendall(data)
                 if close_write:
                     s.shutdown(socket.SHUT_WR)
-                while len(got) < 1 << 20:
+                while len(got) < 1 << 23:
                     piece = s.recv(65536)
                     if not piece:
                         break
