@@ -47,17 +47,21 @@ is_reading(const struct httpd_request *q) {
     return q->head.method == HTTP_GET || q->head.method == HTTP_HEAD;
 }
 
-/* age_s: how long ago it was made, -1: just now. */
+/* What is read bears its tag, and is not sent to those who have it. age_s: how long ago it was
+ * made, -1: just now. */
 static void
-send_tagged(struct httpd_request *q, const char *type, const char *tag, bool zipped, int age_s,
+send_answer(struct httpd_request *q, const char *type, const char *tag, bool zipped, int age_s,
             struct buf *body) {
-    char fields[256], age[32] = "";
+    char fields[256], kind[96], age[32] = "";
+    bool reading = is_reading(q), known = reading && api_has_tag(q, tag);
     if (age_s >= 0)
         snprintf(age, sizeof age, "Age: %d\r\n", age_s);
-    snprintf(fields, sizeof fields,
-             "Cache-Control: no-cache\r\nETag: %s\r\nVary: Accept-Encoding\r\n%s%s", tag,
+    if (reading)
+        snprintf(kind, sizeof kind, "no-cache\r\nETag: %s\r\nVary: Accept-Encoding", tag);
+    else
+        snprintf(kind, sizeof kind, "no-store");
+    snprintf(fields, sizeof fields, "Cache-Control: %s\r\n%s%s", kind,
              zipped ? "Content-Encoding: gzip\r\n" : "", age);
-    bool known = api_has_tag(q, tag);
     if (known)
         buf_free(body);
     httpd_answer(q, &(struct httpd_answer){.status = known ? 304 : 200,
@@ -70,7 +74,7 @@ void
 api_answer_text(struct httpd_request *q, const char *type, struct buf *text) {
     char tag[40];
     write_tag(text, tag);
-    send_tagged(q, type, tag, false, -1, text);
+    send_answer(q, type, tag, false, -1, text);
 }
 
 void
@@ -245,23 +249,6 @@ free_task(struct task *t) {
     free(t);
 }
 
-/* age_s: -1 where it was made just now. */
-static void
-send_answer(struct httpd_request *q, const char *type, const char *tag, bool zipped, int age_s,
-            struct buf *body) {
-    char fields[128], age[32] = "";
-    if (is_reading(q)) {
-        send_tagged(q, type, tag, zipped, age_s, body);
-        return;
-    }
-    if (age_s >= 0)
-        snprintf(age, sizeof age, "Age: %d\r\n", age_s);
-    snprintf(fields, sizeof fields, "Cache-Control: no-store\r\n%s%s",
-             zipped ? "Content-Encoding: gzip\r\n" : "", age);
-    httpd_answer(
-        q, &(struct httpd_answer){.status = 200, .type = type, .fields = fields, .body = body});
-}
-
 static void
 answer_waiter(const struct task *t, struct httpd_request *q, struct buf *body) {
     q->on_gone = NULL;
@@ -288,7 +275,12 @@ on_done(struct read_job *job) {
     for (struct waiter *w = t->waiters, *next; w; w = next) {
         struct buf body = {0};
         next = w->next;
-        buf_add(&body, t->body.at, t->body.len);
+        if (next) {
+            buf_add(&body, t->body.at, t->body.len);
+        } else { /* the last one, most often the only one, takes it as it is */
+            body = t->body;
+            t->body = (struct buf){0};
+        }
         answer_waiter(t, w->q, &body);
         free(w);
     }
@@ -341,7 +333,6 @@ make_task(struct call *c, const char *type, bool slow, task_read *read, void *mo
     t->more = more;
     t->read = read;
     t->type = type;
-    t->zip = http_lists(c->q->head.field[HTTP_ACCEPT_ENCODING], "gzip");
     t->key = key;
     http_query_read(c->q->head.query, &t->query, &wrong); /* it has been read once, so it can be */
     t->next = c->api->tasks;
@@ -377,6 +368,7 @@ ask(struct call *c, const char *type, enum ask how, task_read *read, void *more)
     } else {
         t = make_task(c, type, how == ASK_SLOW && !a, read, more, key);
         t->job.background = a != NULL;
+        t->zip = zip;
         if (readers_add(api->readers, &t->job) < 0) {
             unlink_task(t);
             free_task(t);

@@ -65,9 +65,8 @@ run_help(const struct cmd_args *a, struct err *e) {
         manual_print_completion(stdout);
     if (a->flags)
         return 0;
-    if (a->words && !c) {
+    if (a->words && !c)
         return cmd_unknown(a->word[0], e);
-    }
     cmd_print_help(c, stdout);
     return 0;
 }

@@ -35,20 +35,19 @@ only_policy(struct store *s, const char *name, struct err *e) {
     return got < 0 ? -1 : n == 1 ? id : 0;
 }
 
-static const char *
-bound(const struct store_bind *bind, size_t n, const char *name) {
+/* NULL: it is not asked for. */
+static const struct store_bind *
+given(const struct store_bind *bind, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(bind[i].name, name) && bind[i].text && *bind[i].text)
-            return bind[i].text;
+        if (!strcmp(bind[i].name, name) && !(bind[i].text && !*bind[i].text))
+            return &bind[i];
     return NULL;
 }
 
-static int64_t
-bound_number(const struct store_bind *bind, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(bind[i].name, name) && !bind[i].text)
-            return bind[i].number;
-    return 0;
+/* Is this word asked for, and a rare one? */
+static bool
+is_rare(const struct store_bind *b, const char *common) {
+    return b && b->text && strcmp(b->text, common) != 0;
 }
 
 /* Which search finds the matches that are asked for soonest: that of the rarest thing. */
@@ -56,22 +55,20 @@ static int
 choose_way(struct store *s, sqlite3_stmt *st, const struct store_bind *bind, size_t n,
            struct err *e) {
     int at = sqlite3_bind_parameter_index(st, ":way");
-    int id_at = sqlite3_bind_parameter_index(st, ":way_id");
-    const char *reason = bound(bind, n, ":reason"), *policy = bound(bind, n, ":policy");
-    const char *kind = bound(bind, n, ":kind");
+    const struct store_bind *policy = given(bind, n, ":policy");
     const char *way = "id";
     int64_t id = 0;
     if (!at)
         return 0;
-    if (reason && strcmp(reason, "play"))
+    if (is_rare(given(bind, n, ":reason"), "play")) {
         way = "reason";
-    else if ((id = bound_number(bind, n, ":policy")) ||
-             (policy && (id = only_policy(s, policy, e))))
+    } else if (policy && (id = policy->text ? only_policy(s, policy->text, e) : policy->number)) {
         way = "policy";
-    else if (kind && strcmp(kind, "train"))
+    } else if (is_rare(given(bind, n, ":kind"), "train")) {
         way = "kind";
+    }
     sql_bind_text(st, at, way);
-    sqlite3_bind_int64(st, id_at, id);
+    sqlite3_bind_int64(st, sqlite3_bind_parameter_index(st, ":way_id"), id);
     return id < 0 ? -1 : 0;
 }
 

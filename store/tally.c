@@ -85,8 +85,8 @@ find(struct store *s, const struct tally *key) {
 
 /* `result` as the row's own side sees it: of seat 0, but in TALLY_SEAT. */
 static int
-add(struct store *s, const struct tally *key, const struct store_match *m, double result,
-    struct err *e) {
+add(struct store *s, const struct tally *key, const struct store_match *m, int64_t tokens,
+    double result, struct err *e) {
     struct tally *t = find(s, key);
     if (!t) {
         if (s->tallies == TALLY_SLOTS && tally_flush(s, e) < 0)
@@ -100,8 +100,7 @@ add(struct store *s, const struct tally *key, const struct store_match *m, doubl
     t->wins1 += result < 0;
     t->result_sum += result;
     t->turns += (int64_t)m->nturns;
-    for (size_t i = 0; i < m->nturns; i++)
-        t->tokens += (int64_t)m->turn[i].ntokens;
+    t->tokens += tokens;
     return 0;
 }
 
@@ -113,10 +112,13 @@ tally_match(struct store *s, const struct store_match *m, struct err *e) {
                         .game = m->game,
                         .loser = m->loser};
     struct tally pair = all;
+    int64_t tokens = 0;
+    for (size_t i = 0; i < m->nturns; i++)
+        tokens += (int64_t)m->turn[i].ntokens;
     pair.table = TALLY_PAIR;
     pair.policy[0] = m->policy[0];
     pair.policy[1] = m->policy[1];
-    if (add(s, &all, m, m->result, e) < 0 || add(s, &pair, m, m->result, e) < 0)
+    if (add(s, &all, m, tokens, m->result, e) < 0 || add(s, &pair, m, tokens, m->result, e) < 0)
         return -1;
     for (int seat = 0; seat < 2; seat++) {
         struct tally one = all;
@@ -125,7 +127,7 @@ tally_match(struct store *s, const struct store_match *m, struct err *e) {
         one.seat = seat;
         one.mirror = m->policy[0] == m->policy[1];
         one.loser = m->loser == seat;
-        if (add(s, &one, m, seat ? -m->result : m->result, e) < 0)
+        if (add(s, &one, m, tokens, seat ? -m->result : m->result, e) < 0)
             return -1;
     }
     return 0;
